@@ -1,0 +1,61 @@
+# `make demo` and `make test` set up everything they need in .venv and are quick when nothing changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
+.PHONY: help demo test test-all lint types layers tests benchmark format constraints clean
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+demo: $(VENV)/.user  ## see it work
+	$(BIN)/python examples/01_maximise.py
+
+test: lint types layers tests  ## format, lint, types, layers, tests
+
+test-all: lint types layers  ## the same, with the slow tests
+	$(PYTEST) -m "" --cov --cov-report=term
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	$(PYTEST) --cov --cov-report=term
+
+format: $(VENV)/.dev  ## let ruff format and mend what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+benchmark: $(VENV)/.dev  ## print every speed that the docs quote
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+# The stamps say which set of packages .venv holds and when; a change of either file installs again.
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pairvdn needs Python 3.11 or newer; set PYTHON=python3.x")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[view]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $(VENV)/.user $@
+
+constraints:  ## pin what a fresh environment with every extra resolves to today
+	rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints
+	$(VENV)-constraints/bin/python -m pip install --quiet --editable '.[view,ray,jaxmarl,logging,dev]'
+	{ echo '# What was tested together. Made by `make constraints`.'; \
+	  $(VENV)-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
+	rm -rf $(VENV)-constraints
+
+clean:  ## remove the environment and every cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

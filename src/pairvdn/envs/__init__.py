@@ -1,0 +1,29 @@
+"""Environments as pure JAX functions, and `make`, which finds them by name."""
+
+import difflib
+import importlib
+from typing import Any
+
+from pairvdn.envs.base import Environment, HasPositions
+
+# One line per environment: id -> where its class is. Imported only when it is made.
+_REGISTRY: dict[str, str] = {}
+
+
+def names() -> tuple[str, ...]:
+    """The ids that `make` knows."""
+    return tuple(sorted(_REGISTRY))
+
+
+def make(name: str, /, **arguments: Any) -> Environment[Any]:
+    """Build the environment called `name`; `arguments` go to its constructor."""
+    if name not in _REGISTRY:
+        near = difflib.get_close_matches(name, _REGISTRY, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
+        raise ValueError(f"There is no environment {name!r}; {hint}")
+    module, _, attribute = _REGISTRY[name].partition(":")
+    environment: Environment[Any] = getattr(importlib.import_module(module), attribute)(**arguments)
+    return environment
+
+
+__all__ = ["Environment", "HasPositions", "make", "names"]

@@ -1,0 +1,82 @@
+"""The contract that every environment follows; `check_env` tests it."""
+
+import abc
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+import equinox as eqx
+from jaxtyping import Array, Float, Int32
+
+from pairvdn.envs.scene import Scene
+from pairvdn.types import PRNGKey, TimeStep
+
+State = TypeVar("State")
+
+
+class Environment(eqx.Module, Generic[State]):
+    """A cooperative environment as pure functions of one example.
+
+    - `step` never resets: the last step of an episode returns the final observation with
+      `terminated` or `truncated` set. Wrap in `auto_reset` for a stream of episodes.
+    - A masked action acts as the environment's no-op.
+    - Everything random comes from `key`; the same key gives the same bits.
+    - The environment itself holds only numbers that are fixed when it is made.
+    """
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The id under which `make` finds it."""
+
+    @property
+    @abc.abstractmethod
+    def num_agents(self) -> int:
+        """How many agents act at each step."""
+
+    @property
+    @abc.abstractmethod
+    def num_actions(self) -> int:
+        """How many actions each agent has."""
+
+    @property
+    @abc.abstractmethod
+    def observation_size(self) -> int:
+        """Length of one agent's observation."""
+
+    @property
+    @abc.abstractmethod
+    def state_size(self) -> int:
+        """Length of the global state."""
+
+    @property
+    @abc.abstractmethod
+    def max_steps(self) -> int:
+        """Steps after which an episode is truncated."""
+
+    @abc.abstractmethod
+    def reset(self, key: PRNGKey) -> tuple[State, TimeStep]:
+        """Start an episode."""
+
+    @abc.abstractmethod
+    def step(
+        self, key: PRNGKey, state: State, actions: Int32[Array, " n"]
+    ) -> tuple[State, TimeStep]:
+        """Act once."""
+
+    @abc.abstractmethod
+    def scene(self, state: State) -> Scene:
+        """Describe what to draw, as data."""
+
+
+@runtime_checkable
+class HasPositions(Protocol):
+    """What an environment in which agents have places offers besides the contract."""
+
+    def positions(
+        self, observation: Float[Array, "n o"], state: Float[Array, " s"]
+    ) -> Float[Array, "n k"]:
+        """Where the agents are, in world units.
+
+        Takes what replay holds, the observation and the global state of a `TimeStep`, so that a
+        value can choose partners by distance for remembered steps too.
+        """
+        ...

@@ -1,0 +1,44 @@
+"""What an environment looks like, as data. Nothing here draws; `pairvdn.viewing` does.
+
+Coordinates are the environment's own, x to the right and y UP; `bounds` is what should be visible.
+All numbers are arrays of fixed shape, so scenes of a whole episode come out of one `jax.vmap`.
+"""
+
+import equinox as eqx
+from jaxtyping import Array, Float, Int32
+
+
+class Rectangles(eqx.Module):
+    """`k` filled rectangles, possibly turned, counter-clockwise, about their centres."""
+
+    centre: Float[Array, "k 2"]
+    size: Float[Array, "k 2"]
+    angle: Float[Array, " k"]  # radians
+    colour: Float[Array, "k 3"]  # red, green, blue from 0 to 1
+    agent: Int32[Array, " k"]  # which agent this is, or -1
+
+
+class Circles(eqx.Module):
+    """`k` filled circles."""
+
+    centre: Float[Array, "k 2"]
+    radius: Float[Array, " k"]
+    colour: Float[Array, "k 3"]
+    agent: Int32[Array, " k"]
+
+
+class Lines(eqx.Module):
+    """`k` straight lines of hairline width."""
+
+    start: Float[Array, "k 2"]
+    end: Float[Array, "k 2"]
+    colour: Float[Array, "k 3"]
+
+
+class Scene(eqx.Module):
+    """Shapes in the order in which they are drawn: rectangles, circles, lines."""
+
+    bounds: Float[Array, "4"]  # left, bottom, right, top
+    rectangles: Rectangles | None = None
+    circles: Circles | None = None
+    lines: Lines | None = None

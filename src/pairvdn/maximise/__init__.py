@@ -1,0 +1,1 @@
+"""Exact and approximate maximisation over joint actions."""

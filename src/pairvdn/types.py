@@ -1,0 +1,49 @@
+"""Records that layers share, and the legend of axis names.
+
+Every shape in this package is written with these letters:
+
+| axis | meaning                  | axis | meaning                             |
+|------|--------------------------|------|-------------------------------------|
+| `n`  | agents                   | `e`  | edges: pairs of agents with a table |
+| `a`  | actions of one agent     | `h`  | heads of a value (1, or one per agent) |
+| `o`  | observation of one agent | `b`  | batch                               |
+| `s`  | global state             | `t`  | time                                |
+
+Functions are written for one example; whoever has a batch uses `jax.vmap`.
+"""
+
+import equinox as eqx
+from jaxtyping import Array, Bool, Float, Int32, Key, UInt32
+
+# A new-style key, or the uint32[2] of `jax.random.PRNGKey`; both work everywhere.
+PRNGKey = Key[Array, ""] | UInt32[Array, "2"]
+
+
+class Maximum(eqx.Module):
+    """The best joint action that a maximiser found.
+
+    `bound` is an upper bound on the true maximum; it equals `value` where the method is exact.
+    Where there is nothing to choose (an agent without an allowed action) `value` is -inf, where an
+    allowed entry is NaN it is NaN, and in both cases every action is -1.
+    """
+
+    actions: Int32[Array, " n"]
+    value: Float[Array, ""]
+    bound: Float[Array, ""]
+
+
+class TimeStep(eqx.Module):
+    """What an environment tells after a reset or a step.
+
+    `reward` is the sum of `agent_rewards` unless an environment says otherwise, and it is what
+    every method learns from. At a reset both are 0 and both flags False. If both flags are set,
+    `terminated` wins: there is no future to bootstrap from.
+    """
+
+    observation: Float[Array, "n o"]
+    state: Float[Array, " s"]
+    mask: Bool[Array, "n a"]  # True: the action is allowed
+    reward: Float[Array, ""]
+    agent_rewards: Float[Array, " n"]
+    terminated: Bool[Array, ""]
+    truncated: Bool[Array, ""]

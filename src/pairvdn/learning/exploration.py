@@ -1,0 +1,74 @@
+"""How often agents try something else: schedules of epsilon, and the random choice itself."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.learning.arguments import require_at_least, require_within
+from pairvdn.types import PRNGKey
+
+
+class Exploration(eqx.Module):
+    """A schedule: the epoch decides the probability of a random action in each environment."""
+
+    @abc.abstractmethod
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """The probability that an agent acts at random, for every environment."""
+
+
+class LinearEpsilon(Exploration):
+    """The paper's: constant within an epoch, from `start` in the first to `end` after `epochs`."""
+
+    start: float = 1.0
+    end: float = 0.05
+    epochs: int = 100  # the epoch with index epochs - 1, and all after it, has `end`
+
+    def __check_init__(self) -> None:
+        require_within(0, 1, start=self.start, end=self.end)
+        require_at_least(1, epochs=self.epochs)
+
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """ε = start + (end - start) min(1, epoch / (epochs - 1))."""
+        progress = jnp.minimum(1.0, epoch.astype(jnp.float32) / max(1, self.epochs - 1))
+        return jnp.full(num_envs, self.start + (self.end - self.start) * progress, jnp.float32)
+
+
+class SpreadEpsilon(Exploration):
+    """A different constant in each environment: ε_i = base^(1 + spread i / (E - 1)).
+
+    Ape-X (Horgan et al., 2018): some environments always explore, some are nearly greedy, and
+    there is no schedule to get wrong.
+    """
+
+    base: float = 0.4
+    spread: float = 6.0
+
+    def __check_init__(self) -> None:
+        require_within(0, 1, base=self.base)
+        require_at_least(0, spread=self.spread)
+
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """The same for every epoch."""
+        place = jnp.arange(num_envs, dtype=jnp.float32) / max(1, num_envs - 1)
+        return jnp.float32(self.base) ** (1.0 + self.spread * place)
+
+
+def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
+    """A uniformly drawn allowed action for each agent: the largest of random numbers."""
+    draws = jax.random.uniform(key, mask.shape)
+    return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)
+
+
+def explore(
+    key: PRNGKey,
+    actions: Int32[Array, " n"],
+    mask: Bool[Array, "n a"],
+    epsilon: Float[Array, ""],
+) -> Int32[Array, " n"]:
+    """Each agent, on its own, replaces its action with probability `epsilon` by a random one."""
+    who_key, what_key = jax.random.split(key)
+    explores = jax.random.uniform(who_key, actions.shape) < epsilon
+    return jnp.where(explores, random_actions(what_key, mask), actions)

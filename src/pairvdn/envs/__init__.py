@@ -6,8 +6,17 @@ from typing import Any
 
 from pairvdn.envs.base import Environment, HasPositions
 
-# One line per environment: id -> where its class is. Imported only when it is made.
-_REGISTRY: dict[str, str] = {}
+# One line per environment: id -> where it is built. Imported only when it is made.
+_REGISTRY: dict[str, str] = {
+    "climbing": "pairvdn.envs.one_step.games:climbing",
+    "crossroads": "pairvdn.envs.one_step.games:crossroads",
+    "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
+    "penalty": "pairvdn.envs.one_step.games:penalty",
+    "qtran": "pairvdn.envs.one_step.games:qtran",
+    "ring-game": "pairvdn.envs.one_step.games:ring_game",
+    "wall": "pairvdn.envs.one_step.games:wall",
+    "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
+}
 
 
 def names() -> tuple[str, ...]:

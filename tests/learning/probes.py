@@ -3,6 +3,7 @@
 Each probe adds one thing that can go wrong, so the first that fails says where the bug is.
 """
 
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -14,6 +15,9 @@ from pairvdn.envs import Environment
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Value
+
+# Programs of tests run for a moment, so half an optimisation is the quicker way to the answer.
+quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def timestep(
@@ -71,7 +75,8 @@ class Probe(Environment[Int32[Array, "2"]]):
         return jnp.broadcast_to(row, (2, self.observation_size))
 
     def reset(self, key: PRNGKey) -> tuple[Array, TimeStep]:
-        seen = jax.random.randint(key, (), 0, self.observation_size) * (self.drift == 0)
+        anywhere = jax.random.randint(key, (), 0, self.observation_size)
+        seen = anywhere if self.drift == 0 else jnp.int32(0)
         state = jnp.stack([seen, jnp.int32(0)])
         return state, timestep(self._see(seen))
 

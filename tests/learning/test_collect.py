@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jaxtyping import Array, Int32
-from probes import timestep
+from probes import quick_jit, timestep
 
 from pairvdn.envs import Environment
 from pairvdn.envs.scene import Scene
@@ -60,12 +60,12 @@ def first_allowed(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
 
 def gather(collector: Collector, *decisions: int) -> tuple[list[Transition], list[Any]]:
     """Blocks of so many decisions one after the other, and their statistics."""
-    collecting, _ = collector.init(jax.random.key(0), first_allowed)
-    blocks, stats = [], []
-    for number in decisions:
-        collecting, block, stat = collector.collect(
-            collecting, first_allowed, jax.random.key(number), number
-        )
+    start = quick_jit(collector.start, static_argnums=(1, 2))
+    collect = quick_jit(collector.collect, static_argnums=(1, 3))
+    collecting, block, stat = start(jax.random.key(0), first_allowed, decisions[0])
+    blocks, stats = [block], [stat]
+    for number in decisions[1:]:
+        collecting, block, stat = collect(collecting, first_allowed, jax.random.key(number), number)
         blocks.append(block)
         stats.append(stat)
     return blocks, stats

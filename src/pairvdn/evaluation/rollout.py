@@ -102,9 +102,7 @@ def _episodes(
             lambda: jax.vmap(policy)(keys(playing.step, 0), playing.timestep),
             lambda: playing.actions,
         )
-        env_state, timestep = jax.vmap(env.step)(
-            keys(playing.step, 1), playing.env_state, actions
-        )
+        env_state, timestep = jax.vmap(env.step)(keys(playing.step, 1), playing.env_state, actions)
         running = ~playing.ended
         return _Playing(
             *jax.vmap(_choose)(

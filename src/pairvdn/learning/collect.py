@@ -127,15 +127,24 @@ class Collector:
         self.n_step = n_step
         self.discount = discount
 
-    def init(self, key: PRNGKey, policy: Policy) -> tuple[Collecting, CollectStats]:
-        """Start every environment, and act until the first window is only one decision short."""
+    def start(
+        self, key: PRNGKey, policy: Policy, decisions: int
+    ) -> tuple[Collecting, Transition, CollectStats]:
+        """Start every environment and collect a first block, as `collect` does.
+
+        `n_step` - 1 more decisions are made, so that the window of the last one is full too.
+        """
         reset_key, act_key = jax.random.split(key)
         env_state, timestep = jax.vmap(self.env.reset)(jax.random.split(reset_key, self.num_envs))
-        returns = jnp.zeros(self.num_envs)
-        (env_state, timestep, returns), (pending, stats) = self._decide(
-            (env_state, timestep, returns), policy, act_key, self.n_step - 1
+        (env_state, timestep, returns), (line, stats) = self._decide(
+            (env_state, timestep, jnp.zeros(self.num_envs)),
+            policy,
+            act_key,
+            decisions + self.n_step - 1,
         )
-        return Collecting(env_state, timestep, returns, pending), _total(stats)
+        pending = jax.tree.map(lambda leaf: leaf[decisions:], line)
+        collecting = Collecting(env_state, timestep, returns, pending)
+        return collecting, self._windows(line, decisions), _total(stats)
 
     def collect(
         self, collecting: Collecting, policy: Policy, key: PRNGKey, decisions: int
@@ -159,15 +168,13 @@ class Collector:
         """Scan decisions: [length, envs] of them."""
 
         def decide(
-            stream: tuple[PyTree[Array], TimeStep, Array], key: Array
+            stream: tuple[PyTree[Array], TimeStep, Array], keys: Array
         ) -> tuple[tuple[PyTree[Array], TimeStep, Array], tuple[Decision, CollectStats]]:
             env_state, timestep, returns = stream
-            act_key, step_key, reset_key = jax.random.split(key, 3)
-            actions = policy(jax.random.split(act_key, self.num_envs), timestep)
-            keys = jax.random.split(step_key, (self.num_envs, self.action_hold))
-            outcome = jax.vmap(
-                lambda *one: hold(self.env, *one, discount=self.discount)
-            )(keys, env_state, timestep, actions)
+            actions = policy(keys[:, 0], timestep)
+            outcome = jax.vmap(lambda *one: hold(self.env, *one, discount=self.discount))(
+                keys[:, 2:], env_state, timestep, actions
+            )
             returns = returns + outcome.undiscounted
             stats = CollectStats(
                 jnp.sum(outcome.steps, dtype=jnp.int32),
@@ -175,21 +182,23 @@ class Collector:
                 jnp.sum(jnp.where(outcome.ended, returns, 0.0)),
             )
             decision = jax.vmap(_decision)(timestep, actions, outcome)
-            env_state, next_timestep = self._reset_ended(reset_key, outcome)
+            env_state, next_timestep = self._reset_ended(keys[:, 1], outcome)
             stream = (env_state, next_timestep, jnp.where(outcome.ended, 0.0, returns))
             return stream, (decision, stats)
 
-        return jax.lax.scan(decide, stream, jax.random.split(key, length))
+        # All keys at once, for acting, resetting and each held step: splitting is slow to compile.
+        keys = jax.random.split(key, (length, self.num_envs, 2 + self.action_hold))
+        return jax.lax.scan(decide, stream, keys)
 
-    def _reset_ended(self, key: Array, outcome: Outcome) -> tuple[PyTree[Array], TimeStep]:
+    def _reset_ended(self, keys: Array, outcome: Outcome) -> tuple[PyTree[Array], TimeStep]:
         """Start new episodes where one ended; most of the time that is nowhere, and costs nothing."""
         running = (outcome.env_state, outcome.timestep)
 
         def reset() -> tuple[PyTree[Array], TimeStep]:
-            fresh = jax.vmap(self.env.reset)(jax.random.split(key, self.num_envs))
-            choose = jax.vmap(lambda ended, new, old: jax.tree.map(
-                lambda n, o: jnp.where(ended, n, o), new, old
-            ))
+            fresh = jax.vmap(self.env.reset)(keys)
+            choose = jax.vmap(
+                lambda ended, new, old: jax.tree.map(lambda n, o: jnp.where(ended, n, o), new, old)
+            )
             return choose(outcome.ended, fresh, running)
 
         return jax.lax.cond(jnp.any(outcome.ended), reset, lambda: running)

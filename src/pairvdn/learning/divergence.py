@@ -22,9 +22,7 @@ class Divergence(eqx.Module):
 
 def none_yet() -> Divergence:
     """The record of a sound run."""
-    return Divergence(
-        jnp.bool_(False), jnp.int32(0), jnp.int32(0), jnp.float32(0), jnp.float32(0)
-    )
+    return Divergence(jnp.bool_(False), jnp.int32(0), jnp.int32(0), jnp.float32(0), jnp.float32(0))
 
 
 def largest(parameters: PyTree[Array]) -> Float[Array, ""]:

@@ -57,9 +57,8 @@ class SpreadEpsilon(Exploration):
 
 
 def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
-    """A uniformly drawn allowed action for each agent: the largest of random numbers."""
-    draws = jax.random.uniform(key, mask.shape)
-    return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)
+    """A uniformly drawn allowed action for each agent."""
+    return _largest(jax.random.uniform(key, mask.shape), mask)
 
 
 def explore(
@@ -69,6 +68,12 @@ def explore(
     epsilon: Float[Array, ""],
 ) -> Int32[Array, " n"]:
     """Each agent, on its own, replaces its action with probability `epsilon` by a random one."""
-    who_key, what_key = jax.random.split(key)
-    explores = jax.random.uniform(who_key, actions.shape) < epsilon
-    return jnp.where(explores, random_actions(what_key, mask), actions)
+    agents, choices = mask.shape
+    # One draw for both questions, whether and what: random numbers are slow to compile.
+    draws = jax.random.uniform(key, (agents, 1 + choices))
+    return jnp.where(draws[:, 0] < epsilon, _largest(draws[:, 1:], mask), actions)
+
+
+def _largest(draws: Float[Array, "n a"], mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
+    """The allowed action with the largest of independent equal draws: each is as likely."""
+    return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)

@@ -81,6 +81,11 @@ class Learner:
                 f"replay_capacity must be at least {largest}, the largest block that is written at "
                 f"once, not {replay_capacity}."
             )
+        if replay_capacity < minibatches.batch_size:
+            raise ValueError(
+                f"replay_capacity must be at least {minibatches.batch_size}, one batch, "
+                f"not {replay_capacity}."
+            )
         self.collector = collector
         self.updater = updater
         self.exploration = exploration
@@ -95,10 +100,9 @@ class Learner:
         """A fresh value, environments that have started, and a replay of random decisions."""
         # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
         key = jax.random.bits(key, (2,), jnp.uint32)
-        key, value_key, start_key, random_key = jax.random.split(key, 4)
-        collecting, started = self.collector.init(start_key, _random_policy)
-        collecting, block, stats = self.collector.collect(
-            collecting, _random_policy, random_key, self.random_decisions
+        key, value_key, start_key = jax.random.split(key, 3)
+        collecting, block, stats = self.collector.start(
+            start_key, _random_policy, self.random_decisions
         )
         example = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), block)
         memory = replay_memory.empty(example, self.replay_capacity)
@@ -107,7 +111,7 @@ class Learner:
             replay=replay_memory.insert(memory, block),
             collecting=collecting,
             key=key,
-            env_steps=started.env_steps + stats.env_steps,
+            env_steps=stats.env_steps,
             epoch=jnp.int32(0),
         )
 
@@ -167,8 +171,7 @@ class Learner:
             env_steps=env_steps,
             updates=state.updates,
             episodes=collected.episodes,
-            mean_return=collected.returns
-            / jnp.maximum(collected.episodes, 1).astype(jnp.float32),
+            mean_return=collected.returns / jnp.maximum(collected.episodes, 1).astype(jnp.float32),
             loss=updated.parts.loss / updates,
             td_error=updated.parts.td_error / updates,
             epsilon=jnp.mean(epsilons),
@@ -192,9 +195,9 @@ class Learner:
         value = self.value(state)
 
         def act(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
-            return jax.vmap(
-                lambda *one: epsilon_greedy_actions(self.collector.env, value, *one)
-            )(keys, timestep, epsilons)
+            return jax.vmap(lambda *one: epsilon_greedy_actions(self.collector.env, value, *one))(
+                keys, timestep, epsilons
+            )
 
         return act
 

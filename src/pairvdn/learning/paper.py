@@ -38,7 +38,7 @@ def paper_learner(
 
     `make_value` builds a value from a keyword `key`. `optimiser` None is SGD with 1e-4,
     `exploration` None is epsilon from 1 to 0.05, linear over all epochs. With the defaults that is
-    45,000 steps and 53,942 updates.
+    45,000 steps and 53,925 updates.
     """
     return Learner(
         Collector(env, n_step=n_step, discount=discount),

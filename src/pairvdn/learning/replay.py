@@ -56,6 +56,4 @@ def insert(replay: Replay[Item], block: Item) -> Replay[Item]:
 
 def take(replay: Replay[Item], rows: Int32[Array, " b"]) -> Item:
     """The items in these rows; each must be below `size`."""
-    return jax.tree.map(
-        lambda memory: memory.at[rows].get(mode="promise_in_bounds"), replay.items
-    )
+    return jax.tree.map(lambda memory: memory.at[rows].get(mode="promise_in_bounds"), replay.items)

@@ -117,7 +117,10 @@ class Updater:
             double_q=self.double_q,
         )
         parameters = eqx.filter(learned.value, eqx.is_inexact_array)
-        steps, optimiser = self.optimiser.update(gradient, learned.optimiser, parameters)
+        # Optax's Adam raises a float to a whole number, which strict promotion forbids; strictness
+        # is asked of this package, not of any optimiser that a user brings.
+        with jax.numpy_dtype_promotion("standard"):
+            steps, optimiser = self.optimiser.update(gradient, learned.optimiser, parameters)
         value = eqx.apply_updates(learned.value, steps)
         seen = divergence.observe(
             learned.divergence,
@@ -168,7 +171,9 @@ class Updater:
                 return rate * old + (1 - rate) * new
 
             moving, fixed = eqx.partition(target, eqx.is_inexact_array)
-            return eqx.combine(jax.tree.map(average, moving, eqx.filter(value, eqx.is_inexact_array)), fixed)
+            return eqx.combine(
+                jax.tree.map(average, moving, eqx.filter(value, eqx.is_inexact_array)), fixed
+            )
         now = updates % self.target_period == 0
         return jax.tree.map(lambda old, new: jnp.where(now, new, old), target, value)
 

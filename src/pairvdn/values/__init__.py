@@ -10,9 +10,14 @@ from pairvdn.values.pairs import HasPairs, Pairs
 
 # One line per method: name -> where its class is. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
+    "dcg": "pairvdn.values.dcg:Dcg",
     "dqn": "pairvdn.values.dqn:Dqn",
     "iql": "pairvdn.values.iql:Iql",
     "pairvdn": "pairvdn.values.pairvdn:PairVdn",
+    "pairvdn-nearest": "pairvdn.values.nearest:NearestPairVdn",
+    "pairvdn-sorted": "pairvdn.values.sorted_ring:SortedPairVdn",
+    "pairvdn-weighted": "pairvdn.values.weighted:WeightedPairVdn",
+    "qmix": "pairvdn.values.qmix:Qmix",
     "vdn": "pairvdn.values.vdn:Vdn",
 }
 

@@ -102,6 +102,14 @@ def normalise(z: Float[Array, "*k j"]) -> Float[Array, "*k j"]:
     return jax.nn.standardize(z, axis=-1, epsilon=1e-5)
 
 
+def bounded(state: Float[Array, " s"]) -> Float[Array, " s"]:
+    """S / max(1, rms(s)): a state of ordinary size as it is, a large one shrunk to size 1.
+
+    Unlike LayerNorm it does not erase a state of one number, or how large small states are.
+    """
+    return state / jnp.sqrt(jnp.maximum(1.0, jnp.mean(state**2)))
+
+
 class GroupNetwork(eqx.Module):
     """A vector for each of g groups of m agents, from what the members of a group observe.
 

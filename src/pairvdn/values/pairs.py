@@ -31,11 +31,17 @@ class HasPairs(Protocol):
 
 
 class PairNetwork(eqx.Module):
-    """Q_ij((o_i, o_j), (·, ·)) for any pairs (i, j), and Q_i(o_i, ·) if asked for."""
+    """Q_ij((o_i, o_j), (·, ·)) for any pairs (i, j), and Q_i(o_i, ·) if asked for.
+
+    With `rank` r a table is Σ_r f_r(a_i) g_r(a_j), and the network gives f and g: 2ra outputs
+    instead of a². Which pairs there are is the caller's choice at every call; with separate
+    parameters the k-th pair has the k-th network.
+    """
 
     network: GroupNetwork
     agents: AgentNetwork | None
     num_actions: int = eqx.field(static=True)
+    rank: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -45,17 +51,20 @@ class PairNetwork(eqx.Module):
         observation_size: int,
         num_pairs: int,
         utilities: bool,
+        rank: int | None = None,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
+        if rank is not None and rank < 1:
+            raise ValueError(f"rank must be at least 1, or None for full tables, but is {rank}.")
         pair_key, agent_key = jax.random.split(key)
-        self.num_actions = num_actions
+        self.num_actions, self.rank = num_actions, rank
         self.network = GroupNetwork(
             num_agents=num_agents,
             observation_size=observation_size,
             num_groups=num_pairs,
             group_size=2,
-            output_size=num_actions**2,
+            output_size=num_actions * (num_actions if rank is None else 2 * rank),
             key=pair_key,
             **network,
         )
@@ -70,13 +79,22 @@ class PairNetwork(eqx.Module):
             )
 
     def __call__(self, observation: Float[Array, "n o"], edges: Int32[Array, "e 2"]) -> Pairs:
-        """The tables of these pairs."""
-        payoffs = self.network(observation, edges)
+        """The tables of these pairs, and the utilities."""
         return Pairs(
             edges=edges,
-            payoffs=payoffs.reshape(-1, self.num_actions, self.num_actions),
+            payoffs=self.payoffs(observation, edges),
             utilities=None if self.agents is None else self.agents(observation),
         )
+
+    def payoffs(
+        self, observation: Float[Array, "n o"], edges: Int32[Array, "e 2"]
+    ) -> Float[Array, "e a a"]:
+        """The tables of these pairs."""
+        outputs = self.network(observation, edges)
+        if self.rank is None:
+            return outputs.reshape(-1, self.num_actions, self.num_actions)
+        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
+        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
 
 
 def chosen_pairs(pairs: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:

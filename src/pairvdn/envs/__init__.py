@@ -7,7 +7,9 @@ from typing import Any
 from pairvdn.envs.base import Environment, HasPositions
 
 # One line per environment: id -> where its class is. Imported only when it is made.
-_REGISTRY: dict[str, str] = {}
+_REGISTRY: dict[str, str] = {
+    "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
+}
 
 
 def names() -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
 
 Two = tuple[Rows, Rows]  # along x and y, or: normal, tangent
-# Box2D has two points per contact and removes this share of the overlap at each, one by one.
-SHARE = 2 * BAUMGARTE
+# Box2D has two points per contact and removes its share of the overlap at one after the other.
+SHARE = 1 - (1 - BAUMGARTE) ** 2
 
 
 class PairRows(NamedTuple):

@@ -122,7 +122,7 @@ def test_a_sound_run_raises_nothing() -> None:
 
 def test_a_pass_updates_once_for_every_full_batch() -> None:
     learn = updater()
-    replay = memory.empty(jax.tree.map(lambda leaf: leaf[0], batch(0.0)), 20)
+    replay = memory.empty_like(batch(0.0), 20)
     replay = memory.insert(replay, batch(3.0, size=11))
     learned, stats = learn.learn(
         learn.init(jax.random.key(0)), replay, WholePass(4), jax.random.key(1), jnp.int32(0)

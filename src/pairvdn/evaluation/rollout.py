@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32, PyTree
 
 from pairvdn.envs import Environment
 from pairvdn.learning.arguments import require_at_least
+from pairvdn.learning.choose import choose
 from pairvdn.learning.exploration import random_actions
 from pairvdn.learning.policy import greedy_actions
 from pairvdn.types import PRNGKey, TimeStep
@@ -105,9 +106,8 @@ def _episodes(
         env_state, timestep = jax.vmap(env.step)(keys(playing.step, 1), playing.env_state, actions)
         running = ~playing.ended
         return _Playing(
-            *jax.vmap(_choose)(
-                running, (env_state, timestep), (playing.env_state, playing.timestep)
-            ),
+            jax.vmap(choose)(running, env_state, playing.env_state),
+            jax.vmap(choose)(running, timestep, playing.timestep),
             actions,
             Episodes(
                 playing.episodes.returns + jnp.where(running, timestep.reward, 0.0),
@@ -130,7 +130,3 @@ def _episodes(
         lambda playing: (playing.step < steps) & ~jnp.all(playing.ended), advance, start
     )
     return played.episodes
-
-
-def _choose(condition: Bool[Array, ""], yes: PyTree[Array], no: PyTree[Array]) -> PyTree[Array]:
-    return jax.tree.map(lambda one, other: jnp.where(condition, one, other), yes, no)

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32, PyTree
 
 from pairvdn.envs import Environment
 from pairvdn.learning.arguments import require_at_least, require_within
+from pairvdn.learning.choose import choose
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import n_step_return
 from pairvdn.types import PRNGKey, TimeStep
@@ -88,7 +89,7 @@ def hold(
             before.steps + 1,
             timestep.terminated | timestep.truncated,
         )
-        return jax.tree.map(lambda old, new: jnp.where(before.ended, old, new), before, after), None
+        return choose(before.ended, before, after), None
 
     start = Outcome(
         env_state,
@@ -191,17 +192,18 @@ class Collector:
         return jax.lax.scan(decide, stream, keys)
 
     def _reset_ended(self, keys: Array, outcome: Outcome) -> tuple[PyTree[Array], TimeStep]:
-        """Start new episodes where one ended; most of the time that is nowhere, and costs nothing."""
-        running = (outcome.env_state, outcome.timestep)
+        """Start new episodes where one ended; that is nowhere, mostly, and then costs nothing."""
+        running: tuple[PyTree[Array], TimeStep] = (outcome.env_state, outcome.timestep)
 
         def reset() -> tuple[PyTree[Array], TimeStep]:
             fresh = jax.vmap(self.env.reset)(keys)
-            choose = jax.vmap(
-                lambda ended, new, old: jax.tree.map(lambda n, o: jnp.where(ended, n, o), new, old)
-            )
-            return choose(outcome.ended, fresh, running)
+            chosen: tuple[PyTree[Array], TimeStep]
+            chosen = jax.vmap(choose)(outcome.ended, fresh, running)
+            return chosen
 
-        return jax.lax.cond(jnp.any(outcome.ended), reset, lambda: running)
+        next_ones: tuple[PyTree[Array], TimeStep]
+        next_ones = jax.lax.cond(jnp.any(outcome.ended), reset, lambda: running)
+        return next_ones
 
     def _windows(self, line: Decision, starts: int) -> Transition:
         """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
@@ -214,14 +216,16 @@ class Collector:
                 one.reward_t[window], one.discount_t[window], decisions.ended[window]
             )
             end = first + last
-            return eqx.tree_at(
+            folded: Transition = eqx.tree_at(
                 lambda t: (t.reward_t, t.discount_t, t.observation_t, t.state_t, t.mask_t),
                 jax.tree.map(lambda leaf: leaf[:starts], one),
                 (rewards, discounts, one.observation_t[end], one.state_t[end], one.mask_t[end]),
             )
+            return folded
 
         block = jax.vmap(fold, in_axes=1, out_axes=1)(line)
-        return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+        flat: Transition = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+        return flat
 
 
 def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome) -> Decision:
@@ -241,4 +245,6 @@ def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome)
 
 
 def _total(stats: CollectStats) -> CollectStats:
-    return jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), stats)
+    total: CollectStats
+    total = jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), stats)
+    return total

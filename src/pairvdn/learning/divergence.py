@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
+from pairvdn.learning.choose import choose
+
 
 class Divergence(eqx.Module):
     """Whether and when an update would have left the bound; the first time counts.
@@ -44,7 +46,7 @@ def observe(
     sound = (loss <= bound) & (parameter <= bound)
     now = Divergence(~sound, epoch, update, loss, parameter)
     first = ~divergence.happened & ~sound
-    return jax.tree.map(lambda new, old: jnp.where(first, new, old), now, divergence)
+    return choose(first, now, divergence)
 
 
 class Diverged(Exception):  # noqa: N818 - named for what happened, as it is read

@@ -53,7 +53,7 @@ class SpreadEpsilon(Exploration):
     def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
         """The same for every epoch."""
         place = jnp.arange(num_envs, dtype=jnp.float32) / max(1, num_envs - 1)
-        return jnp.float32(self.base) ** (1.0 + self.spread * place)
+        return jnp.power(self.base, 1.0 + self.spread * place)
 
 
 def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:

@@ -104,8 +104,7 @@ class Learner:
         collecting, block, stats = self.collector.start(
             start_key, _random_policy, self.random_decisions
         )
-        example = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), block)
-        memory = replay_memory.empty(example, self.replay_capacity)
+        memory = replay_memory.empty_like(block, self.replay_capacity)
         return LearnerState(
             learned=self.updater.init(value_key),
             replay=replay_memory.insert(memory, block),

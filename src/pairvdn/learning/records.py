@@ -1,4 +1,4 @@
-"""Records of learning. `_tm1` is the decision, `_t` what came of it; nothing here is called done."""
+"""Records of learning: `_tm1` is the decision, `_t` what came of it; nothing is called done."""
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32

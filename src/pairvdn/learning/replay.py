@@ -28,11 +28,11 @@ class Replay(eqx.Module, Generic[Item]):
         return int(jax.tree.leaves(self.items)[0].shape[0])
 
 
-def empty(example: Item, capacity: int) -> Replay[Item]:
-    """A replay for items like `example` (arrays or their shapes), holding none."""
+def empty_like(block: Item, capacity: int) -> Replay[Item]:
+    """A replay that holds nothing, for items as in `block` (leading axis: items; may be none)."""
     if capacity < 1:
         raise ValueError(f"A replay needs room for at least 1 item, not {capacity}.")
-    items = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), example)
+    items = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), block)
     return Replay(items=items, position=jnp.int32(0), size=jnp.int32(0))
 
 
@@ -56,4 +56,9 @@ def insert(replay: Replay[Item], block: Item) -> Replay[Item]:
 
 def take(replay: Replay[Item], rows: Int32[Array, " b"]) -> Item:
     """The items in these rows; each must be below `size`."""
-    return jax.tree.map(lambda memory: memory.at[rows].get(mode="promise_in_bounds"), replay.items)
+
+    def gather(memory: Array) -> Array:
+        return memory.at[rows].get(mode="promise_in_bounds")
+
+    items: Item = jax.tree.map(gather, replay.items)
+    return items

@@ -7,11 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int32
+from jaxtyping import Array, Int32
 
 from pairvdn.envs import Environment
 from pairvdn.learning import divergence
 from pairvdn.learning.arguments import require_at_least, require_within
+from pairvdn.learning.choose import choose
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
 from pairvdn.learning.minibatches import Minibatches
@@ -133,10 +134,8 @@ class Updater:
         updates = learned.updates + 1
         new = Learned(value, self._follow(learned.target, value, updates), optimiser, updates, seen)
         keep = ~seen.happened
-        kept = jax.tree.map(lambda after, before: jnp.where(keep, after, before), new, learned)
-        kept = eqx.tree_at(lambda tree: tree.divergence, kept, seen)
-        stats = UpdateStats(jnp.int32(1), parts)
-        return kept, jax.tree.map(lambda x: jnp.where(keep, x, jnp.zeros_like(x)), stats)
+        kept = eqx.tree_at(lambda tree: tree.divergence, choose(keep, new, learned), seen)
+        return kept, choose(keep, UpdateStats(jnp.int32(1), parts), UpdateStats.zero())
 
     def learn(
         self,
@@ -156,26 +155,27 @@ class Updater:
             learned, stats = self.update(learned, take(replay, rows[index]), epoch)
             return learned, jax.tree.map(jnp.add, sums, stats)
 
-        return jax.lax.fori_loop(jnp.int32(0), count, step, (learned, UpdateStats.zero()))
+        start = (learned, UpdateStats.zero())
+        after: tuple[Learned, UpdateStats] = jax.lax.fori_loop(jnp.int32(0), count, step, start)
+        return after
 
     def _whole(self, arrays: Value[Any]) -> Value[Any]:
-        return eqx.combine(arrays, self._rest)
+        whole: Value[Any] = eqx.combine(arrays, self._rest)
+        return whole
 
     def _follow(
         self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]
     ) -> Value[Any]:
-        if self.target_period is None:
-            rate = self.target_average
+        if self.target_period is not None:
+            return choose(updates % self.target_period == 0, value, target)
+        rate = self.target_average
 
-            def average(old: Float[Array, "*shape"], new: Float[Array, "*shape"]) -> Array:
-                return rate * old + (1 - rate) * new
+        def average(old: Array, new: Array) -> Array:
+            moves = eqx.is_inexact_array(old)  # whole numbers, an order of agents say, never change
+            return rate * old + (1 - rate) * new if moves else old
 
-            moving, fixed = eqx.partition(target, eqx.is_inexact_array)
-            return eqx.combine(
-                jax.tree.map(average, moving, eqx.filter(value, eqx.is_inexact_array)), fixed
-            )
-        now = updates % self.target_period == 0
-        return jax.tree.map(lambda old, new: jnp.where(now, new, old), target, value)
+        averaged: Value[Any] = jax.tree.map(average, target, value)
+        return averaged
 
 
 def _is_shape(leaf: Any) -> bool:

@@ -4,7 +4,6 @@ Run `python benchmarks/learner.py`; `--help` lists what else it can print. Times
 one core, the best of several rounds, floor and update taking turns in the same process.
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise

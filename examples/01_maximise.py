@@ -1,8 +1,9 @@
-"""The paper's wall: it falls only if all agents hit it in the same step.
+"""The paper's two pictures, maximised exactly: a wall, and cars at a crossroads.
 
-A pair that hits together gains 1; who hits while the next agent waits hurts itself and loses 3.
-Summed over the ring of pairs the best joint action is that all hit. An agent that averages over
-what the others may do, as a per-agent value has to, would rather wait.
+The wall falls only if all hit it at once: a pair that hits together gains 1, a pair of which one
+hits loses 1. The cars: going is worth 1, two neighbours that go at once crash and lose 10. Both
+are sums over a ring of pairs. For the cars, an agent that averages over what its neighbours may
+do, as a value per agent has to, had better stop; and then nobody ever goes.
 """
 
 import time
@@ -12,43 +13,39 @@ import jax.numpy as jnp
 
 from pairvdn import maximise
 
-HIT = 1  # action 0 is to wait
+AGENTS = 16
 
 
 def main() -> None:
-    num_agents = 16
-    # What agents i and i+1 add to the value, by their two actions.
-    table = jnp.array([[0.0, 0.0], [-3.0, 1.0]])
-    payoffs = jnp.tile(table, (num_agents, 1, 1))
+    wall = jnp.tile(jnp.array([[0.0, -1.0], [-1.0, 1.0]]), (AGENTS, 1, 1))
+    best = maximise.ring(wall)
+    print(f"{AGENTS} agents before a wall, {2**AGENTS} joint actions")
+    print(f"  the best of all:     {int(best.actions.sum())} hit, worth {best.value:.0f}")
+    tired = jnp.ones((AGENTS, 2), bool).at[3, 1].set(False)
+    rest = maximise.ring(wall, mask=tired)
+    print(f"  if agent 3 cannot:   {int(rest.actions.sum())} hit, worth {rest.value:.0f}")
 
-    together = maximise.ring(payoffs)
-    print(f"{num_agents} agents before a wall, {2**num_agents} joint actions")
-    print(f"  maximised over pairs: {describe(together.actions)}, worth {together.value:.0f}")
+    crash = jnp.tile(jnp.array([[0.0, 0.0], [0.0, -10.0]]), (AGENTS, 1, 1))
+    going = jnp.tile(jnp.array([0.0, 1.0]), (AGENTS, 1))
+    edges = maximise.ring_edges(AGENTS)
+    together = maximise.ring(crash, utilities=going)
+    print(f"{AGENTS} cars around a ring of crossings")
+    print(f"  the best of all:     {int(together.actions.sum())} go, worth {together.value:.0f}")
+    # What a value per agent learns when the others act at random: means over both neighbours.
+    means = going + crash.mean(axis=2) + jnp.roll(crash.mean(axis=1), 1, axis=0)
+    alone = means.argmax(axis=1).astype(jnp.int32)
+    worth = maximise.evaluate(crash, edges, alone, utilities=going)
+    print(f"  each car for itself: {int(alone.sum())} go, worth {worth:.0f}")
+    oracle = maximise.brute_force(crash, edges, utilities=going)
+    print(f"  trying everything:   {int(oracle.actions.sum())} go, worth {oracle.value:.0f}")
 
-    # What VDN would fit if the others act at random: each agent's mean over its two neighbours.
-    alone = jnp.argmax(payoffs.mean(axis=2) + payoffs.mean(axis=1), axis=1).astype(jnp.int32)
-    worth = maximise.evaluate(payoffs, maximise.ring_edges(num_agents), alone)
-    print(f"  each agent alone:     {describe(alone)}, worth {worth:.0f}")
-
-    oracle = maximise.brute_force(payoffs, maximise.ring_edges(num_agents))
-    print(f"  trying all of them:   {describe(oracle.actions)}, worth {oracle.value:.0f}")
-
-    tired = jnp.ones((num_agents, 2), bool).at[3, HIT].set(False)
-    without = maximise.ring(payoffs, mask=tired)
-    print(f"  if agent 3 cannot:    {describe(without.actions)}, worth {without.value:.0f}")
-
-    batch = jax.random.normal(jax.random.key(0), (4096, num_agents, 4, 4))
+    batch = jax.random.normal(jax.random.key(0), (4096, AGENTS, 4, 4))
     many = jax.jit(jax.vmap(maximise.ring))
     jax.block_until_ready(many(batch))
     start = time.perf_counter()
     jax.block_until_ready(many(batch))
-    seconds = time.perf_counter() - start
-    print(f"4096 random rings of {num_agents} agents with 4 actions: {1e3 * seconds:.1f} ms, exact")
-
-
-def describe(actions: jax.Array) -> str:
-    hits = int((actions == HIT).sum())
-    return {0: "all wait", len(actions): "all hit"}.get(hits, f"{hits} hit")
+    milliseconds = 1e3 * (time.perf_counter() - start)
+    print(f"4096 random rings of {AGENTS} agents with 4 actions: {milliseconds:.1f} ms, exact")
 
 
 if __name__ == "__main__":

@@ -83,8 +83,12 @@ def _solve_max_plus(
         return (to_end, to_start, actions, jnp.where(better, value, best_value)), None
 
     silence = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
-    begin = (silence, silence, *decide(silence, silence))
-    (_, _, actions, value), _ = jax.lax.scan(exchange, begin, None, length=iterations)
+    if iterations == 0:
+        actions, value = decide(silence, silence)
+    else:
+        nothing_seen = (jnp.zeros(len(utilities), jnp.int32), jnp.asarray(-jnp.inf, payoffs.dtype))
+        begin = (silence, silence, *nothing_seen)
+        (_, _, actions, value), _ = jax.lax.scan(exchange, begin, None, length=iterations)
     bound = upper_bound(payoffs, problem.edges, utilities, mask, iterations)
     # Rounding can put the bound a hair below a value that is attained.
     return actions, value, jnp.maximum(bound, value)

@@ -62,6 +62,7 @@ def upper_bound(
         return (terms, jnp.minimum(smallest, bound(terms))), None
 
     nothing = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
-    start = ((nothing, nothing), bound((nothing, nothing)))
+    apart = forbid(utilities, mask).max(axis=1).sum() + forbid(payoffs, both).max(axis=(1, 2)).sum()
+    start = ((nothing, nothing), apart)
     (_, smallest), _ = jax.lax.scan(diffuse, start, None, length=iterations)
     return jnp.asarray(smallest)

@@ -44,7 +44,10 @@ def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | Non
 def without_loops(problem: Problem) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:
     """Payoffs and utilities of the same problem without edges (i, i): those become utilities."""
     assert problem.utilities is not None
-    first, second = problem.edges[:, 0], problem.edges[:, 1]
+    edges = problem.edges
+    if not isinstance(edges, Tracer) and (np.diff(np.asarray(edges), axis=1) != 0).all():
+        return problem.payoffs, problem.utilities
+    first, second = edges[:, 0], edges[:, 1]
     loop = first == second
     diagonals = jnp.where(loop[:, None], jnp.einsum("eaa->ea", problem.payoffs), 0)
     utilities = problem.utilities.at[first].add(diagonals)

@@ -69,7 +69,7 @@ def shows_the_next_start(result, key, *_):
 
 
 def branches(result, *_):
-    return result if result[1].reward > 0 else result
+    return result if result[1].reward > 0 else (result[0], result[1])
 
 
 def only_new_keys(result, key):

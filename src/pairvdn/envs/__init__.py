@@ -7,6 +7,7 @@ from typing import Any
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import Environment, HasPositions, HasTeamReward
 from pairvdn.envs.check import ContractError, check_env
+from pairvdn.envs.pettingzoo import to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
@@ -50,4 +51,5 @@ __all__ = [
     "check_env",
     "make",
     "names",
+    "to_pettingzoo",
 ]

@@ -4,10 +4,10 @@ from typing import Generic
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.base import Environment, HasPositions, State
+from pairvdn.envs.renewal import renewed
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -85,12 +85,8 @@ class AutoReset(eqx.Module, Generic[State]):
         """Act once, and start the next episode if this one ended."""
         step_key, reset_key = split_key(key)
         state, taken = self.env.step(step_key, state, actions)
-        # A branch would be computed on both sides under `vmap` anyway, and resets are cheap.
-        fresh_state, first = self.env.reset(reset_key)
         ended = taken.terminated | taken.truncated
-        state, follows = jax.tree.map(
-            lambda new, old: jnp.where(ended, new, old), (fresh_state, first), (state, taken)
-        )
+        state, follows = renewed(self.env, ended, reset_key, (state, taken))
         return state, _joined(taken, follows)
 
     def scene(self, state: State) -> Scene:

@@ -82,6 +82,7 @@ def carry(subject: Subject[Any]) -> Iterator[str]:
     pairs = zip(jax.tree.leaves_with_path(before), jax.tree.leaves(after), strict=True)
     for (path, old), new in pairs:
         if (old.shape, old.dtype, old.weak_type) != (new.shape, new.dtype, new.weak_type):
+            # A weak type (of a Python number) that a step makes strong runs, but compiles twice.
             yield f"state{jax.tree_util.keystr(path)} must stay {old} in a step; it became {new}"
 
 

@@ -1,0 +1,111 @@
+"""In which order to eliminate the agents of a successor graph, as array operations in lanes."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int32
+
+# Up to here n^2 comparisons, which are vector operations over the lanes, beat gathers and sorts.
+_FEW = 64
+
+
+class Order(eqx.Module):
+    """Places 0 to n-1: children before parents, and the children of one parent side by side.
+
+    A root is treated as a child of the agent it points to, because that is where it sends its
+    left-over edge. Everything is indexed by place, except `places`.
+    """
+
+    agents: Int32[Array, "n l"]  # who stands at this place
+    places: Int32[Array, "n l"]  # where this agent stands
+    parent: Int32[Array, "n l"]  # the place of the agent it points to
+    root: Int32[Array, "n l"]  # the place of the root of its part
+    last_child: Int32[Array, "n l"]  # the place of its last child, -1 if it has none
+    is_root: Bool[Array, "n l"]
+    is_first: Bool[Array, "n l"]  # the first of its siblings
+
+
+def elimination_order(successors: Int32[Array, "n l"]) -> Order:
+    """Order the agents by distance to the root of their part, farthest first."""
+    num_agents = successors.shape[0]
+    roots = _roots(successors)
+    agents = jax.lax.broadcasted_iota(jnp.int32, successors.shape, 0)
+    depth = _steps_to_root(successors, roots == agents)
+    # Two agents have the same key if and only if they point to the same agent.
+    key_of_children = (num_agents - depth) * num_agents + agents
+    key = lookup(key_of_children, successors)
+    order = _stable_argsort(key)
+    places = _inverse(order)
+    keys = lookup(key, order)
+    is_first = jnp.concatenate([jnp.ones_like(keys[:1], bool), keys[1:] != keys[:-1]])
+    return Order(
+        agents=order,
+        places=places,
+        parent=lookup(places, lookup(successors, order)),
+        root=lookup(places, lookup(roots, order)),
+        last_child=_last_equal(keys, lookup(key_of_children, order)),
+        is_root=lookup(roots, order) == order,
+        is_first=is_first,
+    )
+
+
+def lookup(x: Array, index: Int32[Array, "m l"]) -> Array:
+    """x[index] along the first axis, with an index of its own for each lane."""
+    index = index.reshape(index.shape[0], *[1] * (x.ndim - 2), index.shape[-1])
+    return jnp.take_along_axis(x, index, axis=0, mode="clip")
+
+
+def _roots(successors: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
+    """The smallest agent of the cycle that each agent leads to, by doubling the length of walks."""
+    agents = jax.lax.broadcasted_iota(jnp.int32, successors.shape, 0)
+
+    def double(_: Array, walk: tuple[Array, Array]) -> tuple[Array, Array]:
+        end, smallest = walk
+        return lookup(end, end), jnp.minimum(smallest, lookup(smallest, end))
+
+    end, smallest = jax.lax.fori_loop(0, len(agents).bit_length(), double, (successors, agents))
+    return lookup(smallest, end)
+
+
+def _steps_to_root(
+    successors: Int32[Array, "n l"], is_root: Bool[Array, "n l"]
+) -> Int32[Array, "n l"]:
+    agents = jax.lax.broadcasted_iota(jnp.int32, successors.shape, 0)
+    onward = jnp.where(is_root, agents, successors)
+
+    def double(_: Array, walk: tuple[Array, Array]) -> tuple[Array, Array]:
+        end, steps = walk
+        return lookup(end, end), steps + lookup(steps, end)
+
+    start = (onward, (~is_root).astype(jnp.int32))
+    _, steps = jax.lax.fori_loop(0, len(agents).bit_length(), double, start)
+    return jnp.asarray(steps)
+
+
+def _stable_argsort(key: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
+    if len(key) > _FEW:
+        return jnp.argsort(key, axis=0, stable=True).astype(jnp.int32)
+    agents = jax.lax.broadcasted_iota(jnp.int32, key.shape, 0)
+    unique = key * len(key) + agents
+    return _inverse((unique[None] < unique[:, None]).sum(axis=1, dtype=jnp.int32))
+
+
+def _inverse(permutation: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
+    if len(permutation) > _FEW:
+        return jnp.argsort(permutation, axis=0).astype(jnp.int32)
+    index = jax.lax.broadcasted_iota(jnp.int32, permutation.shape, 0)
+    is_here = permutation[None] == index[:, None]
+    return jnp.where(is_here, index[None], 0).sum(axis=1)
+
+
+def _last_equal(keys: Int32[Array, "n l"], wanted: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
+    """Where in the sorted keys the wanted one stands last, -1 if nowhere."""
+    if len(keys) > _FEW:
+        search = jax.vmap(partial(jnp.searchsorted, side="right"), -1, -1)
+        place = jnp.asarray(search(keys, wanted), jnp.int32) - 1
+    else:
+        place = (keys[None] <= wanted[:, None]).sum(axis=1, dtype=jnp.int32) - 1
+    found = (place >= 0) & (lookup(keys, jnp.maximum(place, 0)) == wanted)
+    return jnp.where(found, place, -1)

@@ -4,10 +4,23 @@ import difflib
 import importlib
 from typing import Any
 
-from pairvdn.envs.base import Environment, HasPositions
+from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
+from pairvdn.envs.base import Environment, HasPositions, HasTeamReward
+from pairvdn.envs.check import ContractError, check_env
+from pairvdn.envs.pettingzoo import to_pettingzoo
+from pairvdn.envs.statistics import EpisodeStatistics
 
-# One line per environment: id -> where its class is. Imported only when it is made.
-_REGISTRY: dict[str, str] = {}
+# One line per environment: id -> where it is built. Imported only when it is made.
+_REGISTRY: dict[str, str] = {
+    "climbing": "pairvdn.envs.one_step.games:climbing",
+    "crossroads": "pairvdn.envs.one_step.games:crossroads",
+    "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
+    "penalty": "pairvdn.envs.one_step.games:penalty",
+    "qtran": "pairvdn.envs.one_step.games:qtran",
+    "ring-game": "pairvdn.envs.one_step.games:ring_game",
+    "wall": "pairvdn.envs.one_step.games:wall",
+    "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
+}
 
 
 def names() -> tuple[str, ...]:
@@ -26,4 +39,17 @@ def make(name: str, /, **arguments: Any) -> Environment[Any]:
     return environment
 
 
-__all__ = ["Environment", "HasPositions", "make", "names"]
+__all__ = [
+    "AutoReset",
+    "AutoResetTimeStep",
+    "ContractError",
+    "Environment",
+    "EpisodeStatistics",
+    "HasPositions",
+    "HasTeamReward",
+    "auto_reset",
+    "check_env",
+    "make",
+    "names",
+    "to_pettingzoo",
+]

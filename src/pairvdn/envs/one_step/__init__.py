@@ -1,0 +1,1 @@
+"""Games of a single joint action: the smallest tasks in which coordination decides."""

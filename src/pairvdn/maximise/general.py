@@ -3,17 +3,17 @@
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
-from pairvdn.maximise.checks import as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.problem import Problem
 
 
 def problem_on_edges(
-    payoffs: ArrayLike,
-    edges: ArrayLike,
-    utilities: ArrayLike | None,
-    mask: ArrayLike | None,
+    payoffs: Numbers,
+    edges: Numbers,
+    utilities: Numbers | None,
+    mask: Numbers | None,
     num_agents: int | None,
 ) -> Problem:
     """Check the arguments; utilities of the result are never None."""
@@ -30,10 +30,10 @@ def problem_on_edges(
     return Problem(payoffs, edges, utilities, as_mask(mask, shape))
 
 
-def _count_agents(edges: ArrayLike, utilities: ArrayLike | None, mask: ArrayLike | None) -> int:
+def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | None) -> int:
     for known in (utilities, mask):
-        if known is not None and jnp.ndim(known) > 0:
-            return jnp.shape(known)[0]
+        if known is not None:
+            return len(jnp.atleast_1d(jnp.asarray(known)))
     if isinstance(edges, Tracer):
         raise ValueError("num_agents must be given when edges are traced (inside jit or vmap)")
     if np.size(edges) == 0:

@@ -4,8 +4,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float, Int32
+from jaxtyping import Array, Float, Int32
 
+from pairvdn.maximise.checks import Numbers
 from pairvdn.maximise.general import problem_on_edges, without_loops
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.maximise.lanes import forbid
@@ -14,12 +15,12 @@ from pairvdn.types import Maximum
 
 
 def max_plus(
-    payoffs: ArrayLike,
-    edges: ArrayLike,
+    payoffs: Numbers,
+    edges: Numbers,
     *,
     iterations: int = 8,
-    utilities: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
     num_agents: int | None = None,
 ) -> Maximum:
     """Maximise the sum over edges (i, j) of payoffs[e, a_i, a_j], approximately.
@@ -101,6 +102,6 @@ def _centre(messages: Float[Array, "e a"], allowed: Array | None) -> Float[Array
     """Less the mean over allowed actions; 0 for the others, which nobody reads."""
     if allowed is None:
         return messages - messages.mean(axis=1, keepdims=True)
-    count = jnp.maximum(allowed.sum(axis=1, keepdims=True), 1)
+    count = jnp.maximum(allowed.sum(axis=1, keepdims=True, dtype=messages.dtype), 1)
     mean = jnp.where(allowed, messages, 0).sum(axis=1, keepdims=True) / count
     return jnp.where(allowed, messages - mean, 0)

@@ -55,7 +55,6 @@ def test_exact_on_trees_where_the_maximum_is_unique(drawn: Problems) -> None:
     slack = 4 * tolerance(drawn, payoffs)
     unique = (values >= (values.max(1) - 4 * slack)[:, None]).sum(1) == 1
     assert (abs(found.value - exact.value) <= slack)[unique].all()
-    assert (abs(found.bound - exact.value) <= 4 * slack).all()
 
 
 def test_more_iterations_never_lose_and_rings_stay_inexact() -> None:
@@ -68,3 +67,6 @@ def test_more_iterations_never_lose_and_rings_stay_inexact() -> None:
     assert (many.bound <= few.bound).all()
     optimal = np.isclose(many.value, exact.value, rtol=1e-5).mean()
     assert 0.5 < optimal < 1.0  # good, but not exact: why rings have a dynamic program
+    excess = (many.bound - exact.value) / exact.value
+    trivial = (payoffs.max((2, 3)).sum(1) - exact.value) / exact.value
+    assert excess.mean() < 0.05 < 0.3 < trivial.mean()

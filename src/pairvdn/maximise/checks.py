@@ -63,8 +63,8 @@ def as_indices(name: str, indices: Numbers, shape: tuple[int, ...], limit: int |
         raise ValueError(f"{name} must be integers, got {indices.dtype}")
     _require_shape(name, indices, shape)
     if not isinstance(indices, Tracer) and indices.size:
-        seen = np.asarray(indices)  # with NumPy, as inside jit jnp would trace even constants
-        low, high = int(seen.min()), int(seen.max())
+        concrete = np.asarray(indices)
+        low, high = int(concrete.min()), int(concrete.max())
         if low < 0 or (limit is not None and high >= limit):
             below = "" if limit is None else f" and below the number of agents, {limit}"
             raise ValueError(f"{name} must be at least 0{below}, got {low if low < 0 else high}")

@@ -1,5 +1,62 @@
 """Joint values: a network, a combination of its tables, and a maximiser."""
 
-from pairvdn.values.base import Value
+import difflib
+import importlib
+from typing import Any
 
-__all__ = ["Value"]
+from pairvdn.types import PRNGKey
+from pairvdn.values.base import Value
+from pairvdn.values.pairs import HasPairs, Pairs
+
+# One line per method: name -> where its class is. Imported only when it is made.
+_REGISTRY: dict[str, str] = {
+    "dcg": "pairvdn.values.dcg:Dcg",
+    "dqn": "pairvdn.values.dqn:Dqn",
+    "iql": "pairvdn.values.iql:Iql",
+    "pairvdn": "pairvdn.values.pairvdn:PairVdn",
+    "pairvdn-nearest": "pairvdn.values.nearest:NearestPairVdn",
+    "pairvdn-sorted": "pairvdn.values.sorted_ring:SortedPairVdn",
+    "pairvdn-weighted": "pairvdn.values.weighted:WeightedPairVdn",
+    "qmix": "pairvdn.values.qmix:Qmix",
+    "vdn": "pairvdn.values.vdn:Vdn",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The methods that `make` knows."""
+    return tuple(sorted(_REGISTRY))
+
+
+def make(
+    method: str,
+    /,
+    *,
+    num_agents: int,
+    num_actions: int,
+    observation_size: int,
+    state_size: int,
+    key: PRNGKey,
+    **arguments: Any,
+) -> Value[Any]:
+    """Build the value called `method` for these sizes; `arguments` go to its constructor."""
+    if method not in _REGISTRY:
+        near = difflib.get_close_matches(method, _REGISTRY, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
+        raise ValueError(f"There is no method {method!r}; {hint}")
+    sizes = {
+        "num_agents": num_agents,
+        "num_actions": num_actions,
+        "observation_size": observation_size,
+        "state_size": state_size,
+    }
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, but is {size}.")
+    module, _, attribute = _REGISTRY[method].partition(":")
+    value: Value[Any] = getattr(importlib.import_module(module), attribute)(
+        **sizes, key=key, **arguments
+    )
+    return value
+
+
+__all__ = ["HasPairs", "Pairs", "Value", "make", "names"]

@@ -1,0 +1,123 @@
+"""PairVDN in which every agent chooses its partner anew at every step."""
+
+from typing import Unpack
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn import maximise
+from pairvdn.types import PRNGKey
+from pairvdn.values.base import Value
+from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.pairs import PairNetwork, Pairs, chosen_pairs
+
+
+class NearestPairVdn(Value[Pairs]):
+    """Q(o, a) = Σ_i Q_ij((o_i, o_j), (a_i, a_j)) with j = j(i) chosen now; appendix A.1.
+
+    `partner` says how: "positions" takes the agent nearest to i (environments without positions
+    give a ValueError), "spread" the agent whose action matters most for the table,
+    argmax_j max_(a_i) [max_(a_j) Q_ij - min_(a_j) Q_ij], which costs a pass over all pairs and has
+    no gradient. Equal ones: the smaller index. An agent that is alone is its own partner.
+    """
+
+    network: PairNetwork
+    partner: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        *,
+        num_agents: int,
+        num_actions: int,
+        observation_size: int,
+        state_size: int,
+        partner: str = "positions",
+        utilities: bool = False,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        if partner not in PARTNERS:
+            known = ", ".join(map(repr, PARTNERS))
+            raise ValueError(f"partner must be one of {known}, but is {partner!r}.")
+        self.partner = partner
+        self.network = PairNetwork(
+            num_agents=num_agents,
+            num_actions=num_actions,
+            observation_size=observation_size,
+            num_pairs=num_agents,
+            utilities=utilities,
+            key=key,
+            **network,
+        )
+
+    @property
+    def num_heads(self) -> int:
+        """One joint value."""
+        return 1
+
+    def tables(
+        self,
+        observation: Float[Array, "n o"],
+        state: Float[Array, " s"],
+        positions: Float[Array, "n k"] | None = None,
+    ) -> Pairs:
+        """The tables of every agent and its partner."""
+        partners = PARTNERS[self.partner](self.network, observation, positions)
+        everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
+        return self.network(observation, jnp.stack([everyone, partners], axis=1))
+
+    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
+        """Σ_i Q_ij(a_i, a_j)."""
+        return chosen_pairs(tables, actions)
+
+    def greedy(
+        self, tables: Pairs, mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """The exact maximum over all allowed joint actions."""
+        best = maximise.successor(
+            tables.payoffs, tables.edges[:, 1], utilities=tables.utilities, mask=mask
+        )
+        return best.actions, best.value[None]
+
+    def pairs(self, tables: Pairs) -> Pairs:
+        """The tables are the pairs."""
+        return tables
+
+
+def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
+    """For every agent the other agent at the smallest distance; of equal ones the smaller index."""
+    squares = ((positions[:, None] - positions[None]) ** 2).sum(axis=-1)
+    alone = jnp.eye(positions.shape[0], dtype=bool)
+    return jnp.argmin(jnp.where(alone, jnp.inf, squares), axis=1).astype(jnp.int32)
+
+
+def _by_positions(
+    network: PairNetwork, observation: Float[Array, "n o"], positions: Float[Array, "n k"] | None
+) -> Int32[Array, " n"]:
+    if positions is None:
+        raise ValueError(
+            "pairvdn-nearest needs the positions of the agents, which this environment does not "
+            "offer; use partner='spread' to choose partners by what was learned."
+        )
+    return nearest(positions)
+
+
+def _by_spread(
+    network: PairNetwork, observation: Float[Array, "n o"], positions: Float[Array, "n k"] | None
+) -> Int32[Array, " n"]:
+    """For every agent the other agent whose action moves their table most."""
+    everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
+
+    def spread(partner: Int32[Array, ""]) -> Float[Array, " n"]:
+        edges = jnp.stack([everyone, jnp.full_like(everyone, partner)], axis=1)
+        payoffs = network.payoffs(observation, edges)
+        return (payoffs.max(axis=2) - payoffs.min(axis=2)).max(axis=1)
+
+    spreads = jax.lax.stop_gradient(jax.vmap(spread, out_axes=1)(everyone))
+    alone = jnp.eye(observation.shape[0], dtype=bool)
+    return jnp.argmax(jnp.where(alone, -jnp.inf, spreads), axis=1).astype(jnp.int32)
+
+
+PARTNERS = {"positions": _by_positions, "spread": _by_spread}

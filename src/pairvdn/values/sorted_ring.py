@@ -1,0 +1,77 @@
+"""PairVDN on a ring through the agents as they stand now, from left to right."""
+
+from typing import Unpack
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.types import PRNGKey
+from pairvdn.values.base import Value
+from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
+
+
+class SortedPairVdn(Value[Pairs]):
+    """Q(o, a) = Σ_k Q_ij((o_i, o_j), (a_i, a_j)), i and j the k-th and next agent from the left.
+
+    The agents are sorted by their first coordinate at every step (equal ones by index), so that
+    physical neighbours are partners; the rightmost agent is the partner of the leftmost. With
+    separate parameters the k-th network belongs to the k-th place from the left.
+    """
+
+    network: PairNetwork
+
+    def __init__(
+        self,
+        *,
+        num_agents: int,
+        num_actions: int,
+        observation_size: int,
+        state_size: int,
+        utilities: bool = False,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        self.network = PairNetwork(
+            num_agents=num_agents,
+            num_actions=num_actions,
+            observation_size=observation_size,
+            num_pairs=num_agents,
+            utilities=utilities,
+            key=key,
+            **network,
+        )
+
+    @property
+    def num_heads(self) -> int:
+        """One joint value."""
+        return 1
+
+    def tables(
+        self,
+        observation: Float[Array, "n o"],
+        state: Float[Array, " s"],
+        positions: Float[Array, "n k"] | None = None,
+    ) -> Pairs:
+        """The tables of all neighbours, from left to right."""
+        if positions is None:
+            raise ValueError(
+                "pairvdn-sorted needs the positions of the agents, which this environment does "
+                "not offer; use 'pairvdn', whose ring has a fixed order."
+            )
+        order = jnp.argsort(positions[:, 0], stable=True).astype(jnp.int32)
+        return self.network(observation, ring_through(order))
+
+    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
+        """Σ_k Q_ij(a_i, a_j)."""
+        return chosen_pairs(tables, actions)
+
+    def greedy(
+        self, tables: Pairs, mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """The exact maximum over all allowed joint actions."""
+        return best_on_ring(tables, mask)
+
+    def pairs(self, tables: Pairs) -> Pairs:
+        """The tables are the pairs."""
+        return tables

@@ -1,0 +1,111 @@
+"""Networks: what a group sees, and how parameters are shared."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pairvdn.values.networks import GroupNetwork, Mlp, bounded
+
+AGENTS, OBSERVATION, OUTPUTS = 4, 3, 5
+EDGES = jnp.array([[0, 1], [2, 1], [3, 0]], dtype=jnp.int32)
+
+
+def network(**arguments):
+    sizes = {"num_agents": AGENTS, "observation_size": OBSERVATION, "output_size": OUTPUTS}
+    arguments = {"num_groups": 3, "group_size": 2, "hidden_sizes": (8, 6), **arguments}
+    return GroupNetwork(**sizes, key=jax.random.key(0), **arguments)
+
+
+def observation():
+    return jax.random.normal(jax.random.key(1), (AGENTS, OBSERVATION))
+
+
+def plain_mlp(x, weights, biases, activation):
+    for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+        x = activation(x @ np.asarray(weight) + np.asarray(bias))
+    return x @ np.asarray(weights[-1]) + np.asarray(biases[-1])
+
+
+def test_shared_network_sees_observations_and_one_hot_identifiers():
+    net, seen, one_hot = network(), np.asarray(observation()), np.eye(AGENTS, dtype=np.float32)
+    x = np.stack([np.concatenate([seen[i], seen[j], one_hot[i], one_hot[j]]) for i, j in EDGES])
+    expected = plain_mlp(x, net.mlp.weights, net.mlp.biases, lambda z: np.maximum(z, 0))
+    np.testing.assert_allclose(net(observation(), EDGES), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_separate_networks_see_observations_only_and_have_their_own_parameters():
+    net, seen = network(shared=False), np.asarray(observation())
+    for k, (i, j) in enumerate(EDGES):
+        own = jax.tree.map(lambda leaf, k=k: leaf[k], (net.mlp.weights, net.mlp.biases))
+        expected = plain_mlp(np.concatenate([seen[i], seen[j]]), *own, lambda z: np.maximum(z, 0))
+        np.testing.assert_allclose(net(observation(), EDGES)[k], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_agents_that_see_the_same_differ_only_by_identifier():
+    same = jnp.ones((AGENTS, OBSERVATION))
+    outputs = network()(same, EDGES)
+    assert not np.allclose(outputs[0], outputs[1])
+    repeated = network()(same, jnp.array([[0, 1], [0, 1], [1, 0]], dtype=jnp.int32))
+    np.testing.assert_array_equal(repeated[0], repeated[1])
+    assert not np.allclose(repeated[0], repeated[2])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_batch_gives_what_its_examples_give(shared):
+    net = network(shared=shared)
+    seen = jax.random.normal(jax.random.key(2), (6, AGENTS, OBSERVATION))
+    batched = jax.vmap(net, in_axes=(0, None))(seen, EDGES)
+    single = jnp.stack([net(each, EDGES) for each in seen])
+    np.testing.assert_allclose(batched, single, rtol=1e-5, atol=1e-6)
+
+
+def test_leaky_relu():
+    net = Mlp(3, 2, hidden_sizes=(4,), activation="leaky_relu", key=jax.random.key(0))
+    x = np.asarray(observation())
+    expected = plain_mlp(x, net.weights, net.biases, lambda z: np.where(z > 0, z, 0.01 * z))
+    np.testing.assert_allclose(net(observation()), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_layer_norm_makes_the_output_blind_to_the_scale_of_hidden_layers():
+    net = Mlp(3, 2, hidden_sizes=(64,), layer_norm=True, key=jax.random.key(0))
+    larger = eqx_scaled(net, 100.0)
+    x = 3.0 * observation()
+    np.testing.assert_allclose(net(x), larger(x), rtol=1e-2, atol=1e-3)
+
+
+def eqx_scaled(net, factor):
+    """The same network with the first layer times `factor`."""
+    weights = (factor * net.weights[0], *net.weights[1:])
+    biases = (factor * net.biases[0], *net.biases[1:])
+    leaves, structure = jax.tree.flatten(net)
+    assert len(leaves) == len(weights) + len(biases)
+    return jax.tree.unflatten(structure, [*weights, *biases])
+
+
+def test_final_scale_shrinks_the_first_outputs():
+    full = network()(observation(), EDGES)
+    np.testing.assert_allclose(
+        network(final_scale=0.1)(observation(), EDGES), 0.1 * full, rtol=1e-5, atol=1e-6
+    )
+
+
+def test_bounded_keeps_ordinary_states_and_shrinks_large_ones():
+    small, large = jnp.array([0.5, -0.2]), jnp.array([3e3, 4e3])
+    np.testing.assert_array_equal(bounded(small), small)
+    np.testing.assert_allclose(jnp.mean(bounded(large) ** 2), 1.0, rtol=1e-5)
+    np.testing.assert_allclose(bounded(large)[1] / bounded(large)[0], 4 / 3, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"activation": "rellu"}, "'relu', 'leaky_relu'"),
+        ({"hidden_sizes": (8, 0)}, "positive"),
+        ({"final_scale": -1.0}, "final_scale"),
+        ({"final_scale": float("nan")}, "final_scale"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        network(**arguments)

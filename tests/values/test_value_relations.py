@@ -1,0 +1,267 @@
+"""How the methods are related to each other, and to the paper."""
+
+import equinox as eqx
+import hypothesis
+import hypothesis.strategies as st
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis.extra.numpy import arrays
+from value_examples import Sizes, best_by_enumeration, build, inputs, joint_actions
+
+from pairvdn import maximise
+from pairvdn.values.nearest import nearest
+from pairvdn.values.pairs import Pairs
+
+SIZES = Sizes(num_agents=4)
+ALL = jnp.ones((SIZES.num_agents, SIZES.num_actions), dtype=bool)
+moderate = st.floats(-10, 10, width=32)
+
+
+@pytest.mark.parametrize("order", ["index", "random", [2, 0, 3, 1]])
+def test_pairvdn_with_additive_tables_is_vdn(order):
+    """Q_ij(a_i, a_j) = Q_i(a_i) makes the ring VDN's sum; the paper, section 2."""
+    vdn, ring = build("vdn", SIZES), build("pairvdn", SIZES, order=order)
+    for seed in range(5):
+        utilities = vdn.tables(*inputs(SIZES, seed=seed))
+        pairs = ring.tables(*inputs(SIZES, seed=seed))
+        left = pairs.edges[:, 0]
+        payoffs = jnp.broadcast_to(utilities[left][:, :, None], pairs.payoffs.shape)
+        additive = Pairs(edges=pairs.edges, payoffs=payoffs, utilities=None)
+        actions, best = vdn.greedy(utilities, ALL)
+        ring_actions, ring_best = ring.greedy(additive, ALL)
+        np.testing.assert_array_equal(ring_actions, actions)
+        np.testing.assert_allclose(ring_best, best, rtol=1e-5)
+        some = jnp.array([2, 1, 0, 2], dtype=jnp.int32)
+        np.testing.assert_allclose(
+            ring.evaluate(additive, some), vdn.evaluate(utilities, some), rtol=1e-5
+        )
+
+
+def test_utilities_alone_are_vdn():
+    ring = build("pairvdn", SIZES, utilities=True)
+    tables = ring.tables(*inputs(SIZES))
+    tables = eqx.tree_at(lambda t: t.payoffs, tables, jnp.zeros_like(tables.payoffs))
+    actions, best = ring.greedy(tables, ALL)
+    expected, worth = build("vdn", SIZES).greedy(tables.utilities, ALL)
+    np.testing.assert_array_equal(actions, expected)
+    np.testing.assert_allclose(best, worth, rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def greedy_of_two():
+    """The greedy joint action for one given table, on a ring of two agents."""
+    ring = build("pairvdn", Sizes(num_agents=2))
+    edges = jnp.array([[0, 1], [1, 0]], dtype=jnp.int32)
+
+    @jax.jit
+    def greedy(table):
+        payoffs = jnp.stack([table, jnp.zeros_like(table)])
+        pairs = Pairs(edges=edges, payoffs=payoffs, utilities=None)
+        return ring.greedy(pairs, jnp.ones((2, 3), dtype=bool))
+
+    return greedy
+
+
+@hypothesis.given(table=arrays(np.float32, (3, 3), elements=moderate))
+def test_a_ring_of_two_is_the_full_joint_maximum(greedy_of_two, table):
+    """With one table 0 the other one is Q itself: nothing is lost for two agents."""
+    actions, best = greedy_of_two(table)
+    assert best[0] == table.max()
+    assert table[tuple(actions)] == table.max()
+
+
+def test_independent_learners_have_a_head_each():
+    value = build("iql", SIZES)
+    tables = value.tables(*inputs(SIZES))
+    actions, best = value.greedy(tables, ALL)
+    assert value.num_heads == SIZES.num_agents
+    np.testing.assert_array_equal(actions, jnp.argmax(tables, axis=1))
+    np.testing.assert_array_equal(best, tables.max(axis=1))
+    np.testing.assert_array_equal(value.evaluate(tables, jnp.zeros(4, jnp.int32)), tables[:, 0])
+
+
+def test_vdn_is_the_sum_of_independent_learners():
+    vdn, iql = build("vdn", SIZES), build("iql", SIZES)
+    observed, actions = inputs(SIZES), jnp.array([0, 2, 1, 1], dtype=jnp.int32)
+    heads = iql.evaluate(iql.tables(*observed), actions)
+    joint = vdn.evaluate(vdn.tables(*observed), actions)
+    np.testing.assert_allclose(joint[0], heads.sum(), rtol=1e-6)
+
+
+def test_weights_of_one_make_pairvdn():
+    """A new pairvdn-weighted has these weights, so it starts as pairvdn."""
+    weighted, observed = build("pairvdn-weighted", SIZES, order="random"), inputs(SIZES)
+    ours, plain = weighted.tables(*observed), weighted.ring.tables(*observed)
+    np.testing.assert_array_equal(ours.payoffs, plain.payoffs)
+
+
+def test_weights_may_be_negative_and_depend_on_the_state():
+    weighted = build("pairvdn-weighted", SIZES)
+    bias = jnp.array([-2.0, 0.0, 1.0, -1.0])
+    weighted = eqx.tree_at(lambda v: v.weights.biases[-1], weighted, bias)
+    observed = inputs(SIZES)
+    tables, plain = weighted.tables(*observed), weighted.ring.tables(*observed)
+    scaled = (1.0 + bias)[:, None, None] * plain.payoffs
+    np.testing.assert_allclose(tables.payoffs, scaled, rtol=1e-6)
+    _, best = weighted.greedy(tables, ALL)
+    np.testing.assert_allclose(
+        best[0], best_by_enumeration(weighted, tables, ALL, SIZES), rtol=1e-5
+    )
+    gradient = eqx.filter_grad(lambda v: v.tables(*observed).payoffs.sum())(weighted)
+    assert (gradient.weights.weights[-1] != 0).any()
+
+
+def test_nearest_with_the_ring_as_partners_is_the_ring():
+    """The same network, with every agent's successor i + 1, gives the ring's values and actions."""
+    near, ring = build("pairvdn-nearest", SIZES), build("pairvdn", SIZES)
+    ring = eqx.tree_at(lambda v: v.network, ring, near.network)
+    for seed in range(5):
+        observed = inputs(SIZES, seed=seed)
+        tables = ring.tables(*observed)
+        near_tables = near.network(observed.observation, tables.edges)
+        actions, best = near.greedy(near_tables, ALL)
+        ring_actions, ring_best = ring.greedy(tables, ALL)
+        np.testing.assert_array_equal(actions, ring_actions)
+        np.testing.assert_allclose(best, ring_best, rtol=1e-6)
+
+
+def test_sorted_in_the_order_of_index_is_the_ring():
+    in_order, ring = build("pairvdn-sorted", SIZES), build("pairvdn", SIZES, order=[2, 0, 3, 1])
+    ring = eqx.tree_at(lambda v: v.network, ring, in_order.network)
+    observed = inputs(SIZES)
+    places = jnp.array([[2.0, 0.0], [4.0, 0.0], [1.0, 9.0], [3.0, 0.0]])  # 2, 0, 3, 1
+    tables = in_order.tables(observed.observation, observed.state, places)
+    jax.tree.map(np.testing.assert_array_equal, tables, ring.tables(*observed))
+
+
+def test_sorted_keeps_agents_at_one_place_in_the_order_of_index():
+    observed = inputs(SIZES)
+    tables = build("pairvdn-sorted", SIZES).tables(
+        observed.observation, observed.state, jnp.zeros((4, 2))
+    )
+    np.testing.assert_array_equal(tables.edges[:, 0], [0, 1, 2, 3])
+
+
+jitted_nearest = jax.jit(nearest)  # compiled once for each of the few shapes
+
+
+def follow(partners, start, steps):
+    for _ in range(steps):
+        start = int(partners[start])
+    return start
+
+
+@hypothesis.given(
+    arrays(
+        np.int16,
+        st.tuples(st.sampled_from([2, 3, 5, 9]), st.sampled_from([1, 2])),
+        elements=st.integers(-999, 999),
+    )
+)
+def test_cycles_of_the_nearest_graph_have_length_two(points):
+    """Along a cycle of nearest partners distances cannot grow, so if all differ it is a pair."""
+    places = points.astype(np.float32)
+    squares = ((places[:, None] - places[None]) ** 2).sum(axis=-1)[np.triu_indices(len(places), 1)]
+    hypothesis.assume(len(np.unique(squares)) == len(squares))  # general position
+    partners = np.asarray(jitted_nearest(places))
+    for agent in range(len(places)):
+        on_cycle = follow(partners, agent, len(places))
+        assert partners[on_cycle] != on_cycle
+        assert follow(partners, on_cycle, 2) == on_cycle
+
+
+def test_equal_distances_pick_the_smaller_index():
+    square = jnp.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(nearest(square), [1, 0, 1, 0])
+    np.testing.assert_array_equal(nearest(jnp.zeros((3, 2))), [1, 0, 0])
+    np.testing.assert_array_equal(nearest(jnp.zeros((1, 2))), [0])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_learned_partners_have_the_widest_tables(shared):
+    value = build("pairvdn-nearest", SIZES, partner="spread", shared=shared)
+    observed = inputs(SIZES)
+    tables = value.tables(observed.observation, observed.state)  # needs no positions
+    for agent, partner in np.asarray(tables.edges):
+        spreads = {}
+        for other in set(range(4)) - {agent}:
+            edges = jnp.stack([jnp.arange(4), jnp.full(4, other)], axis=1).astype(jnp.int32)
+            payoffs = np.asarray(value.network.payoffs(observed.observation, edges))[agent]
+            spreads[other] = (payoffs.max(axis=1) - payoffs.min(axis=1)).max()
+        assert partner == max(spreads, key=spreads.get)
+    assert len(set(np.asarray(tables.edges[:, 1]).tolist())) > 1
+
+
+def test_dcg_on_a_ring_without_its_factors_is_pairvdn():
+    dcg = build("dcg", SIZES, graph="ring", utilities=False, normalise=False)
+    ring = eqx.tree_at(lambda v: v.network, build("pairvdn", SIZES), dcg.network)
+    ours, plain = dcg.tables(*inputs(SIZES)), ring.tables(*inputs(SIZES))
+    jax.tree.map(np.testing.assert_array_equal, ours, plain)
+    np.testing.assert_array_equal(dcg.greedy(ours, ALL)[0], ring.greedy(plain, ALL)[0])
+
+
+def test_dcg_takes_means_of_utilities_and_payoffs():
+    plain, mean = build("dcg", SIZES, normalise=False), build("dcg", SIZES)
+    observed = inputs(SIZES)
+    np.testing.assert_allclose(
+        mean.tables(*observed).payoffs, plain.tables(*observed).payoffs / 4, rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        mean.tables(*observed).utilities, plain.tables(*observed).utilities / 4, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("graph", ["ring", "path", "star", [[3, 1], [1, 2]], "complete"])
+def test_dcg_is_exact_or_close(graph):
+    """Exact where no component has more than one cycle; max-plus never says more than is true."""
+    value = build("dcg", SIZES, graph=graph)
+    assert (value.orientation is None) == (graph == "complete")
+    for seed in range(5):
+        tables = value.tables(*inputs(SIZES, seed=seed))
+        actions, best = value.greedy(tables, ALL)
+        oracle = maximise.brute_force(tables.payoffs, tables.edges, utilities=tables.utilities)
+        np.testing.assert_allclose(value.evaluate(tables, actions), best, rtol=1e-5, atol=1e-6)
+        assert best[0] <= oracle.value + 1e-5
+        if value.orientation is not None:
+            np.testing.assert_allclose(best[0], oracle.value, rtol=1e-5, atol=1e-6)
+
+
+def test_low_rank_payoffs_have_that_rank():
+    sizes = Sizes(num_agents=3, num_actions=6)
+    tables = build("dcg", sizes, rank=2).tables(*inputs(sizes))
+    assert (np.linalg.matrix_rank(np.asarray(tables.payoffs), tol=1e-5) == 2).all()
+
+
+def test_dqn_orders_joint_actions_by_the_first_agent():
+    value = build("dqn")
+    table = jnp.arange(27.0)
+    worth = jax.vmap(lambda actions: value.evaluate(table, actions)[0])(joint_actions())
+    np.testing.assert_array_equal(worth, table)
+
+
+def test_dqn_refuses_large_tables():
+    with pytest.raises(ValueError, match=r"4 \*\* 16 = 4294967296 joint actions; at most"):
+        build("dqn", Sizes(num_agents=16, num_actions=4))
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("pairvdn", {"order": "sideways"}, "'index', 'random' or a permutation"),
+        ("pairvdn", {"order": [0, 1, 1, 2]}, "each of the 4 agents"),
+        ("pairvdn", {"order": [0, 1, 2]}, "each of the 4 agents"),
+        ("pairvdn-nearest", {"partner": "far"}, "'positions', 'spread'"),
+        ("dcg", {"graph": "circle"}, "'ring', 'path', 'star', 'complete'"),
+        ("dcg", {"graph": []}, "at least one edge"),
+        ("dcg", {"graph": [[0, 4]]}, "agents 0 to 3"),
+        ("dcg", {"rank": 0}, "rank"),
+        ("dcg", {"iterations": 0}, "iterations"),
+        ("qmix", {"mixing_size": 0}, "mixing_size"),
+        ("qmix", {"mixing_activation": "tanh"}, "'elu', 'relu'"),
+    ],
+)
+def test_wrong_arguments_of_methods_are_named(method, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        build(method, SIZES, **arguments)

@@ -1,0 +1,59 @@
+"""Values and inputs of one small size, for the tests of this folder."""
+
+import itertools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pairvdn import values
+
+# What a method needs besides its defaults to be maximised exactly.
+EXACT = {"dcg": {"graph": "ring"}}
+
+
+class Sizes(NamedTuple):
+    num_agents: int = 3
+    num_actions: int = 3
+    observation_size: int = 4
+    state_size: int = 5
+
+
+DEFAULT = Sizes()
+
+
+def build(method, sizes=DEFAULT, *, seed=0, **arguments):
+    arguments = {"hidden_sizes": (16, 16), **EXACT.get(method, {}), **arguments}
+    return values.make(method, **sizes._asdict(), key=jax.random.key(seed), **arguments)
+
+
+class Inputs(NamedTuple):
+    """What `tables` takes."""
+
+    observation: jax.Array
+    state: jax.Array
+    positions: jax.Array
+
+
+def inputs(sizes=DEFAULT, *, batch=(), seed=0):
+    keys = jax.random.split(jax.random.key(seed), 3)
+    return Inputs(
+        jax.random.normal(keys[0], (*batch, sizes.num_agents, sizes.observation_size)),
+        jax.random.normal(keys[1], (*batch, sizes.state_size)),
+        jax.random.uniform(keys[2], (*batch, sizes.num_agents, 2)),
+    )
+
+
+def joint_actions(sizes=DEFAULT):
+    """Every joint action, one in each row."""
+    every = itertools.product(range(sizes.num_actions), repeat=sizes.num_agents)
+    return jnp.asarray(np.array(list(every), dtype=np.int32))
+
+
+def best_by_enumeration(value, tables, mask, sizes=DEFAULT):
+    """The largest value of an allowed joint action, by looking at all of them."""
+    joint = joint_actions(sizes)
+    worth = jax.vmap(lambda actions: value.evaluate(tables, actions)[0])(joint)
+    allowed = jnp.take_along_axis(mask.T, joint, axis=0).all(axis=1)
+    return jnp.where(allowed, worth, -jnp.inf).max()

@@ -38,7 +38,7 @@ def num_bodies(parameters: Parameters) -> int:
 
 def no_impulses(parameters: Parameters, batch: tuple[int, ...] = ()) -> Impulses:
     """The impulses at a reset."""
-    rows = 2 if parameters.fixed_rotation else 4
+    rows = 2 if parameters.fixed_rotation else 3
     bodies = num_bodies(parameters)
     pairs = (num_rounds(bodies), bodies // 2, *batch)
     return Impulses(

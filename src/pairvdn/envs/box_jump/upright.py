@@ -73,8 +73,9 @@ def solve_pair(
     most = friction * impulse[0]
     across = jnp.clip(impulse[1] - rows.mass * (nx * dy - ny * dx), -most, most)
     along = jnp.maximum(impulse[0] - rows.mass * (nx * dx + ny * dy), 0.0)
-    a, b = once(push(a, b, rows.normal, along - impulse[0], across - impulse[1]))
-    return a, b, (along, across)
+    along, across = once((along - impulse[0], across - impulse[1]))
+    a, b = once(push(a, b, rows.normal, along, across))
+    return a, b, (impulse[0] + along, impulse[1] + across)
 
 
 def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: Settings) -> tuple[Two, Two]:

@@ -8,7 +8,9 @@ of mass 1 and inertia 1/6. Normal rows keep u >= 0 with l >= 0; tangential rows 
 whole, friction comes before the normals, and overlap is removed after the step by moving the
 boxes, not by giving them speed.
 
-Rows of a pair: normal at point 1, normal at point 2, tangent at point 1, tangent at point 2.
+A pair has three rows: normal at point 1, normal at point 2, tangent. Box2D has a tangential row at
+each point, but both act along the same line, where the faces meet, so their sum is all that counts;
+it may be as large as friction times the sum of the normal impulses.
 """
 
 from functools import partial
@@ -20,17 +22,17 @@ from jaxtyping import Array, Bool
 
 from pairvdn.envs.box_jump.contacts import SLOP, FloorTouch, Place, Touch, touch, touch_floor
 from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import sweep
+from pairvdn.envs.box_jump.pairing import Sweep
 from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
 
 INVERSE_INERTIA = 6.0
-Three = tuple[Rows, Rows, Rows]
+Three = tuple[Rows, ...]  # normal at point 1, normal at point 2, tangent
 Two = tuple[Rows, Rows]
 
 
 class PairRows(NamedTuple):
-    """The four rows of each pair."""
+    """The three rows of each pair."""
 
     normal: Two
     turn_a: Three
@@ -40,7 +42,7 @@ class PairRows(NamedTuple):
 
 
 class FloorRows(NamedTuple):
-    """The four rows of each box with the floor."""
+    """The three rows of each box with the floor."""
 
     turn: Three
     mass: Three
@@ -176,10 +178,11 @@ def separate_floor(move: Motion, rows: FloorRows) -> Motion:
 
 
 def solve(
+    sweep: Sweep,
     place: Place,
     velocity: Motion,
-    impulses: Impulses,
     fallen: Bool[Array, "m *b"],
+    impulses: Impulses,
     settings: Settings,
     once: Once,
 ) -> tuple[Motion, Motion, Impulses]:

@@ -12,6 +12,7 @@ from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
+    "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
     "climbing": "pairvdn.envs.one_step.games:climbing",
     "crossroads": "pairvdn.envs.one_step.games:crossroads",
     "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",

@@ -1,0 +1,137 @@
+"""Where two boxes, or a box and the floor, touch.
+
+All boxes are equal squares, so the separating-axis test and the clipping of the two touching faces
+have a closed form without branches. As in Box2D a contact keeps a skin between shapes: they rest
+`SKIN` apart, less the overlap `SLOP` that the position solver leaves.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int8
+
+from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.types import Rows
+
+HALF = 0.5  # half the side of a box
+SKIN = 0.02  # twice Box2D's b2_polygonRadius
+SLOP = 0.005  # Box2D's b2_linearSlop
+FACE_PREFERENCE = 0.0005  # the first box's face wins ties, as in Box2D (0.1 b2_linearSlop)
+APART = 1e3  # a gap that means: there is no such point
+
+
+class Place(NamedTuple):
+    """Where a box is, with the cosine and sine of its angle."""
+
+    x: Rows
+    y: Rows
+    cos: Rows
+    sin: Rows
+
+
+class Touch(NamedTuple):
+    """How box A touches box B.
+
+    `normal` is a unit vector from A to B. `points` are seen from A's centre and ordered along the
+    tangent (-ny, nx), so that a point keeps its index from step to step. `gaps` are the distances
+    at the points, less the skin. `side` is the side of A on which B lies: 1 to 4.
+    """
+
+    normal: tuple[Rows, Rows]
+    points: tuple[tuple[Rows, Rows], tuple[Rows, Rows]]
+    gaps: tuple[Rows, Rows]
+    side: Int8[Array, "*shape"]
+
+
+def quarter_turn(cos: Rows, sin: Rows) -> tuple[Rows, Rows]:
+    """The same square turned by at most 45 degrees: an angle modulo 90 degrees."""
+    upright = jnp.abs(cos) >= jnp.abs(sin)
+    return (
+        jnp.where(upright, jnp.abs(cos), jnp.abs(sin)),
+        jnp.where(upright, jnp.sign(cos) * sin, -jnp.sign(sin) * cos),
+    )
+
+
+def side_of(x: Rows, y: Rows) -> Int8[Array, "*shape"]:
+    """The side of a square around the origin that the point lies at: 1 to 4."""
+    across = jnp.where(x > 0, 1, 2)
+    along = jnp.where(y > 0, 3, 4)
+    return jnp.where(jnp.abs(x) >= jnp.abs(y), across, along).astype(jnp.int8)
+
+
+def touch(a: Place, b: Place, once: Once) -> Touch:
+    """Contact of two unit squares.
+
+    With d from A to B, seen from A as (ax, ay) and from B as (bx, by), the separation along a face
+    normal of A is max(|ax|, |ay|) - h, and of B max(|bx|, |by|) - h, with the same h: the reference
+    face belongs to the box that sees the other farther out along one of its own axes. In the frame
+    (normal, tangent) of the reference box, the other box's facing side is a line of slope k, which
+    is cut off at the ends of the reference face; the two ends of what is left are the points.
+    """
+    dx, dy = b.x - a.x, b.y - a.y
+    ax, ay = a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx
+    bx, by = b.cos * dx + b.sin * dy, b.cos * dy - b.sin * dx
+    ax, ay, bx, by = once((ax, ay, bx, by))
+    seen_from_a = jnp.maximum(jnp.abs(ax), jnp.abs(ay))
+    seen_from_b = jnp.maximum(jnp.abs(bx), jnp.abs(by))
+    # 1: the reference face is A's, -1: it is B's. Everything below is in the reference's frame.
+    flip = once(jnp.where(seen_from_b > seen_from_a + FACE_PREFERENCE, -1.0, 1.0))
+    by_b = flip < 0
+    fx, fy = jnp.where(by_b, bx, ax), jnp.where(by_b, by, ay)
+    across = jnp.abs(fx) >= jnp.abs(fy)
+    ux, uy = jnp.where(across, jnp.sign(fx), 0.0), jnp.where(across, 0.0, jnp.sign(fy))
+    cos, sin = jnp.where(by_b, b.cos, a.cos), jnp.where(by_b, b.sin, a.sin)
+    nx, ny = once((cos * ux - sin * uy, sin * ux + cos * uy))
+
+    # The other square, turned against the reference by less than 45 degrees: slope k.
+    cos, sin = quarter_turn(a.cos * b.cos + a.sin * b.sin, flip * (a.cos * b.sin - a.sin * b.cos))
+    cos, sin = once((cos, sin))
+    k = sin / cos
+    face_n, face_t = nx * dx + ny * dy - HALF * cos, nx * dy - ny * dx - HALF * sin
+    low = once(jnp.maximum(face_t - HALF * cos, -HALF))
+    high = once(jnp.minimum(face_t + HALF * cos, HALF))
+    low_n, high_n = face_n - (low - face_t) * k, face_n - (high - face_t) * k
+    # Seen from B the tangent points the other way, so the order of the points turns round.
+    along = jnp.where(by_b, high, low), jnp.where(by_b, low, high)
+    out = jnp.where(by_b, high_n, low_n), jnp.where(by_b, low_n, high_n)
+    origin = jnp.where(by_b, dx, 0.0), jnp.where(by_b, dy, 0.0)
+
+    def point(t: Rows, n: Rows) -> tuple[Rows, Rows]:
+        middle = 0.5 * (HALF + n)  # between the two faces
+        return (
+            origin[0] + flip * (middle * nx - t * ny),
+            origin[1] + flip * (middle * ny + t * nx),
+        )
+
+    def gap(n: Rows) -> Rows:
+        return jnp.where(low <= high, n - HALF, APART) - SKIN
+
+    return Touch(
+        normal=(nx, ny),
+        points=(point(along[0], out[0]), point(along[1], out[1])),
+        gaps=(gap(out[0]), gap(out[1])),
+        side=side_of(ax, ay),
+    )
+
+
+class FloorTouch(NamedTuple):
+    """How boxes touch the floor: the ends of the lower side, seen from the centre, and the gaps."""
+
+    points: tuple[tuple[Rows, Rows], tuple[Rows, Rows]]
+    gaps: tuple[Rows, Rows]
+    above: Bool[Array, "*shape"]  # whether any of the lower side is over the floor
+
+
+def touch_floor(place: Place, left: float, right: float) -> FloorTouch:
+    """Contact with a floor whose surface is y = 0 from `left` to `right`."""
+    cos, sin = quarter_turn(place.cos, place.sin)
+    k = sin / cos
+    middle_x, middle_y = HALF * sin, -HALF * cos
+    low = jnp.maximum(middle_x - HALF * cos, left - place.x)
+    high = jnp.minimum(middle_x + HALF * cos, right - place.x)
+    low_y, high_y = middle_y + (low - middle_x) * k, middle_y + (high - middle_x) * k
+    return FloorTouch(
+        points=((low, low_y), (high, high_y)),
+        gaps=(place.y + low_y - SKIN, place.y + high_y - SKIN),
+        above=low <= high,
+    )

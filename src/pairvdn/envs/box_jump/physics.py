@@ -1,0 +1,124 @@
+"""One physics step: forces, contacts, motion, and who fell off."""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int32
+
+from pairvdn.envs.box_jump import near, turning, upright
+from pairvdn.envs.box_jump.contacts import SKIN, Place
+from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.pairing import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
+from pairvdn.envs.box_jump.presets import Parameters
+from pairvdn.envs.box_jump.settings import Settings
+from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory
+
+LEFT, RIGHT, JUMP = 1, 2, 3
+MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only boxes that fell off get so fast
+FAR_AWAY = 1e4  # where no contact is looked for
+
+
+def settings_of(parameters: Parameters) -> Settings:
+    """What the contact solvers need to know. Friction mixes as the geometric mean, as in Box2D."""
+    return Settings(
+        floor=(parameters.floor_left, parameters.width),
+        box_friction=parameters.box_friction,
+        floor_friction=math.sqrt(parameters.box_friction * parameters.floor_friction),
+        time_step=parameters.time_step,
+        velocity_iterations=parameters.velocity_iterations,
+        position_iterations=parameters.position_iterations,
+    )
+
+
+def num_bodies(parameters: Parameters) -> int:
+    """Boxes that the contact solver sees: so many that everyone always has a partner."""
+    multiple = 2 if parameters.num_boxes < near.LEAST_BOXES else 2 * BLOCK
+    return -(-parameters.num_boxes // multiple) * multiple
+
+
+def no_memory(parameters: Parameters) -> Impulses | RowMemory:
+    """What the contact solver remembers at a reset."""
+    bodies = num_bodies(parameters)
+    many = parameters.num_boxes >= near.LEAST_BOXES
+    rows_of = rows_of_near if many else rows_of_all
+    rows = 2 if parameters.fixed_rotation else 3
+    impulses = Impulses(
+        pair=(rows_of(0.0, bodies, ()),) * rows,
+        pair_side=rows_of(jnp.int8(0), bodies, ()),
+        floor=(jnp.zeros(bodies),) * rows,
+    )
+    return RowMemory(impulses, jnp.arange(bodies, dtype=jnp.int32)) if many else impulses
+
+
+def drive(
+    velocity: Motion,
+    actions: Int32[Array, "n *b"],
+    can_jump: Bool[Array, "n *b"],
+    parameters: Parameters,
+) -> Motion:
+    """Speeds after the actions' forces, gravity and damping acted for one physics step."""
+    left = (actions == LEFT) & (velocity.x >= -parameters.walk_speed)
+    right = (actions == RIGHT) & (velocity.x <= parameters.walk_speed)
+    jump = (actions == JUMP) & can_jump
+    walk = jnp.where(right, parameters.walk_force, 0.0) - jnp.where(
+        left, parameters.walk_force, 0.0
+    )
+    lift = jnp.where(jump, parameters.jump_force, 0.0) - parameters.gravity
+    damping = 1.0 + parameters.time_step * parameters.angular_damping
+    fastest = MAX_TRANSLATION / parameters.time_step
+    return Motion(
+        velocity.x + parameters.time_step * walk,
+        jnp.maximum(velocity.y + parameters.time_step * lift, -fastest),
+        velocity.turn / damping,
+    )
+
+
+def advance(
+    bodies: Bodies,
+    memory: Impulses | RowMemory,
+    fallen: Bool[Array, "n *b"],
+    parameters: Parameters,
+    once: Once,
+) -> tuple[Bodies, Impulses | RowMemory]:
+    """Move boxes whose forces already acted by one physics step."""
+    extra = num_bodies(parameters) - parameters.num_boxes
+    velocity: Motion = jax.tree.map(lambda v: _pad(v, extra), bodies.velocity)
+    out = _pad(fallen, extra, True)
+    # A fallen box, and the extra one, must touch nobody: everyone looks for them far away.
+    places = FAR_AWAY * (1.0 + jnp.arange(out.shape[0], dtype=jnp.float32))
+    away = jnp.expand_dims(places, tuple(range(1, out.ndim)))
+    place = Place(
+        jnp.where(out, away, _pad(bodies.x, extra)),
+        jnp.where(out, 0.0, _pad(bodies.y, extra)),
+        _pad(jnp.cos(bodies.angle), extra, 1.0),
+        _pad(jnp.sin(bodies.angle), extra),
+    )
+    method = upright.solve if parameters.fixed_rotation else turning.solve
+    settings = settings_of(parameters)
+
+    def solve(sweep: Sweep, boxes: Any, impulses: Impulses) -> tuple[Any, Impulses]:
+        place, velocity, out = boxes
+        velocity, move, impulses = method(sweep, place, velocity, out, impulses, settings, once)
+        return (velocity, move), impulses
+
+    boxes = (place, velocity, out)
+    if isinstance(memory, RowMemory):
+        reach = 1.0 + SKIN if parameters.fixed_rotation else math.sqrt(2) + SKIN
+        (velocity, move), memory = near.solve_in_row(solve, boxes, place.x, reach, memory)
+    else:
+        (velocity, move), memory = solve(all_pairs, boxes, memory)
+    velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))
+    moved = Bodies(bodies.x + move.x, bodies.y + move.y, bodies.angle + move.turn, velocity)
+    return moved, memory
+
+
+def fell_off(bodies: Bodies, parameters: Parameters) -> Bool[Array, "n *b"]:
+    """Whether a box's centre is below the floor's level and beside the floor."""
+    beside = (bodies.x < parameters.floor_left) | (bodies.x > parameters.width)
+    return beside & (bodies.y < 0)
+
+
+def _pad(x: Array, extra: int, value: float | bool = 0.0) -> Array:
+    return jnp.pad(x, [(0, extra)] + [(0, 0)] * (x.ndim - 1), constant_values=value)

@@ -1,0 +1,156 @@
+"""Which methods find a best joint action of the one-step games: the table of docs/results.
+
+Run `python benchmarks/one_step_games.py`. Every method learns from uniformly random play, the same
+number of updates, several seeds at once; then the greedy joint action of each seed is played.
+"""
+
+import argparse
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn import envs, values
+from pairvdn.envs.one_step.env import OneStepGame
+from pairvdn.envs.one_step.rules import Payoff
+from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
+from pairvdn.learning.policy import greedy_actions
+
+METHODS = ("pairvdn", "vdn", "qmix", "iql")
+UPDATES_PER_ROUND, ROUNDS = 20, 60
+
+
+class OneOf(Payoff):
+    """The payoff of one of several games of the same size; which one may be traced."""
+
+    payoffs: tuple[Payoff, ...]
+    index: Int32[Array, ""]
+
+    def __call__(self, actions: Int32[Array, " n"]) -> Float[Array, ""]:
+        """What the chosen game pays."""
+        return jax.lax.switch(self.index, self.payoffs, actions)
+
+
+def game(name: str, **arguments: Any) -> tuple[str, OneStepGame]:
+    """What the table calls a game, and the game."""
+    listed = ", ".join(f"{key}={value:g}" for key, value in arguments.items())
+    env = envs.make(name, **arguments)
+    assert isinstance(env, OneStepGame)
+    return f"{name}({listed})" if listed else name, env
+
+
+def all_games() -> dict[str, OneStepGame]:
+    """Every game of the table; a wall is a sum over ring pairs only for two agents."""
+    return dict(
+        [
+            game("climbing"),
+            *(game("penalty", k=k) for k in (-25.0, -50.0, -100.0)),
+            game("qtran"),
+            *(game("crossroads", num_agents=n) for n in range(2, 7)),
+            game("ring-game"),
+            game("wall"),
+            game("wall-graded"),
+        ]
+    )
+
+
+def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
+    """Games of one size learn together, in one compiled function."""
+    groups: dict[tuple[int, int], dict[str, OneStepGame]] = {}
+    for label, env in games.items():
+        groups.setdefault((env.num_agents, env.num_actions), {})[label] = env
+    return list(groups.values())
+
+
+def learner_of(env: OneStepGame, method: str) -> Learner:
+    """Uniformly random play, so that every method sees the same data, and plenty of updates."""
+
+    def make_value(*, key: Any) -> values.Value[Any]:
+        return values.make(
+            method,
+            num_agents=env.num_agents,
+            num_actions=env.num_actions,
+            observation_size=env.observation_size,
+            state_size=env.state_size,
+            hidden_sizes=(32, 32),
+            key=key,
+        )
+
+    return parallel_learner(
+        env,
+        make_value,
+        num_epochs=1,
+        rounds_per_epoch=ROUNDS,
+        num_envs=32,
+        decisions_per_round=4,
+        updates_per_round=UPDATES_PER_ROUND,
+        replay_capacity=8_192,
+        batch_size=64,
+        n_step=1,
+        loss="squared",
+        gradient_clip=None,
+        optimiser=optax.adam(optax.linear_schedule(3e-3, 1e-4, ROUNDS * UPDATES_PER_ROUND)),
+        exploration=LinearEpsilon(1.0, 1.0),
+    )
+
+
+def learned_rewards(
+    games: dict[str, OneStepGame], method: str, seeds: int
+) -> dict[str, Float[np.ndarray, " seeds"]]:
+    """What the greedy joint action pays after learning, for games of one size and each seed."""
+    payoffs = tuple(env.payoff for env in games.values())
+    example = next(iter(games.values()))
+
+    def play(index: Int32[Array, ""], key: Array) -> Float[Array, ""]:
+        env = OneStepGame(
+            "one of several",
+            example.num_agents,
+            example.num_actions,
+            OneOf(payoffs, index),
+            best_reward=np.nan,
+        )
+        learner = learner_of(env, method)
+        state, _ = learner.train(key)
+        env_state, timestep = env.reset(key)
+        actions = greedy_actions(env, learner.value(state), timestep)
+        return env.step(key, env_state, actions)[1].reward
+
+    every = jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))
+    # Compiling takes longer than running here, so the compiler should not try hard.
+    rewards = jax.jit(every, compiler_options={"xla_backend_optimization_level": 0})(
+        jnp.arange(len(games), dtype=jnp.int32), jax.random.split(jax.random.PRNGKey(0), seeds)
+    )
+    return dict(zip(games, np.asarray(rewards), strict=True))
+
+
+def is_best(rewards: Float[np.ndarray, " seeds"], best: float) -> Bool[np.ndarray, " seeds"]:
+    """Which seeds found a best joint action."""
+    return rewards > best - 1e-3
+
+
+def cell(rewards: Float[np.ndarray, " seeds"], best: float) -> str:
+    """How many seeds are right, and what the others got."""
+    right = is_best(rewards, best)
+    others = sorted({f"{reward:g}" for reward in rewards[~right]})
+    return f"{right.sum()} of {len(rewards)}" + (f" (else {', '.join(others)})" if others else "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=values.names())
+    arguments = parser.parse_args()
+    print("| game | best | " + " | ".join(arguments.methods) + " |")
+    print("|---|---|" + "---|" * len(arguments.methods))
+    for group in by_size(all_games()):
+        columns = [learned_rewards(group, method, arguments.seeds) for method in arguments.methods]
+        for label, env in group.items():
+            cells = [cell(column[label], env.best_reward) for column in columns]
+            print(f"| {label} | {env.best_reward:g} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""From environments and values to trained values: one loop for every method."""
+
+from pairvdn.learning.collect import Collector
+from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
+from pairvdn.learning.exploration import Exploration, LinearEpsilon, SpreadEpsilon
+from pairvdn.learning.learner import Learner, LearnerState
+from pairvdn.learning.minibatches import Minibatches, RandomBatches, WholePass
+from pairvdn.learning.paper import paper_learner
+from pairvdn.learning.parallel import parallel_learner
+from pairvdn.learning.records import Metrics, Transition
+from pairvdn.learning.update import Learned, Updater
+
+__all__ = [
+    "Collector",
+    "Diverged",
+    "Divergence",
+    "Exploration",
+    "Learned",
+    "Learner",
+    "LearnerState",
+    "LinearEpsilon",
+    "Metrics",
+    "Minibatches",
+    "RandomBatches",
+    "SpreadEpsilon",
+    "Transition",
+    "Updater",
+    "WholePass",
+    "paper_learner",
+    "parallel_learner",
+    "raise_if_diverged",
+]

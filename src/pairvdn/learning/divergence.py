@@ -1,0 +1,65 @@
+"""When learning blows up: notice it, keep the last good state, say what to try."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32, PyTree
+
+from pairvdn.learning.choose import choose
+
+
+class Divergence(eqx.Module):
+    """Whether and when an update would have left the bound; the first time counts.
+
+    `loss` and `parameter` are the loss and the largest absolute parameter of that update, before
+    it was thrown away: they may be inf or NaN. All are 0 until it happens.
+    """
+
+    happened: Bool[Array, ""]
+    epoch: Int32[Array, ""]
+    update: Int32[Array, ""]
+    loss: Float[Array, ""]
+    parameter: Float[Array, ""]
+
+
+def none_yet() -> Divergence:
+    """The record of a sound run."""
+    return Divergence(jnp.bool_(False), jnp.int32(0), jnp.int32(0), jnp.float32(0), jnp.float32(0))
+
+
+def largest(parameters: PyTree[Array]) -> Float[Array, ""]:
+    """The largest absolute number in the floating-point leaves; NaN if there is a NaN."""
+    leaves = jax.tree.leaves(eqx.filter(parameters, eqx.is_inexact_array))
+    return jnp.max(jnp.stack([jnp.max(jnp.abs(leaf), initial=0.0) for leaf in leaves]))
+
+
+def observe(
+    divergence: Divergence,
+    *,
+    loss: Float[Array, ""],
+    parameter: Float[Array, ""],
+    bound: float,
+    epoch: Int32[Array, ""],
+    update: Int32[Array, ""],
+) -> Divergence:
+    """Note the first update whose loss or parameters are not at most `bound` (NaN never is)."""
+    sound = (loss <= bound) & (parameter <= bound)
+    now = Divergence(~sound, epoch, update, loss, parameter)
+    first = ~divergence.happened & ~sound
+    return choose(first, now, divergence)
+
+
+class Diverged(Exception):  # noqa: N818 - named for what happened, as it is read
+    """Learning left the bound; the state holds the last sound parameters."""
+
+
+def raise_if_diverged(divergence: Divergence) -> None:
+    """Raise `Diverged`, saying what happened, when, and what to try; for a single run."""
+    if not divergence.happened:
+        return
+    raise Diverged(
+        f"Learning diverged in epoch {int(divergence.epoch)} at update {int(divergence.update)}: "
+        f"loss {float(divergence.loss):.3g}, largest parameter {float(divergence.parameter):.3g}. "
+        "The parameters from just before it are kept. Try a smaller learning rate, a gradient "
+        "clip (10), the Huber loss, a target that moves more slowly, or smaller rewards."
+    )

@@ -1,0 +1,205 @@
+"""The one training loop: collect, remember, update; for every method and both schedules."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int32, UInt32
+
+from pairvdn.learning import replay as replay_memory
+from pairvdn.learning.arguments import require_at_least
+from pairvdn.learning.collect import Collecting, Collector, CollectStats, Policy
+from pairvdn.learning.divergence import Divergence
+from pairvdn.learning.exploration import Exploration, random_actions
+from pairvdn.learning.minibatches import Minibatches
+from pairvdn.learning.policy import epsilon_greedy_actions
+from pairvdn.learning.records import Metrics, Transition
+from pairvdn.learning.replay import Replay
+from pairvdn.learning.update import Learned, Updater, UpdateStats
+from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.values import Value
+
+
+class LearnerState(eqx.Module):
+    """All that training needs to go on, bit for bit. Every leaf is an array, none a typed key."""
+
+    learned: Learned
+    replay: Replay[Transition]
+    collecting: Collecting
+    key: UInt32[Array, "2"]
+    env_steps: Int32[Array, ""]
+    epoch: Int32[Array, ""]  # how many are done
+
+    @property
+    def updates(self) -> Int32[Array, ""]:
+        """Gradient steps so far."""
+        return self.learned.updates
+
+    @property
+    def divergence(self) -> Divergence:
+        """Whether and when learning blew up."""
+        return self.learned.divergence
+
+
+class Learner:
+    """Trains a value: `init(key)`, then `epoch(state)` as often as wanted; `train(key)` does all.
+
+    One epoch is `rounds_per_epoch` times: every environment decides `decisions_per_round` times
+    (epsilon-greedy), the transitions are remembered, and `minibatches` says which updates follow.
+    Before the first epoch every environment makes `random_decisions` random ones.
+
+    Methods are pure functions of their arguments and may be jitted and vmapped over keys or
+    states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
+    the state (`donate_argnums=0`) and the replay is updated in place.
+    """
+
+    def __init__(
+        self,
+        collector: Collector,
+        updater: Updater,
+        *,
+        exploration: Exploration,
+        minibatches: Minibatches,
+        num_epochs: int,
+        rounds_per_epoch: int,
+        decisions_per_round: int,
+        random_decisions: int,
+        replay_capacity: int,
+    ) -> None:
+        require_at_least(
+            1,
+            num_epochs=num_epochs,
+            rounds_per_epoch=rounds_per_epoch,
+            decisions_per_round=decisions_per_round,
+            replay_capacity=replay_capacity,
+        )
+        require_at_least(0, random_decisions=random_decisions)
+        largest = max(decisions_per_round, random_decisions) * collector.num_envs
+        if replay_capacity < largest:
+            raise ValueError(
+                f"replay_capacity must be at least {largest}, the largest block that is written at "
+                f"once, not {replay_capacity}."
+            )
+        if replay_capacity < minibatches.batch_size:
+            raise ValueError(
+                f"replay_capacity must be at least {minibatches.batch_size}, one batch, "
+                f"not {replay_capacity}."
+            )
+        self.collector = collector
+        self.updater = updater
+        self.exploration = exploration
+        self.minibatches = minibatches
+        self.num_epochs = num_epochs
+        self.rounds_per_epoch = rounds_per_epoch
+        self.decisions_per_round = decisions_per_round
+        self.random_decisions = random_decisions
+        self.replay_capacity = replay_capacity
+
+    def init(self, key: PRNGKey) -> LearnerState:
+        """A fresh value, environments that have started, and a replay of random decisions."""
+        # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
+        key = jax.random.bits(key, (2,), jnp.uint32)
+        key, value_key, start_key = jax.random.split(key, 3)
+        collecting, block, stats = self.collector.start(
+            start_key, _random_policy, self.random_decisions
+        )
+        memory = replay_memory.empty_like(block, self.replay_capacity)
+        return LearnerState(
+            learned=self.updater.init(value_key),
+            replay=replay_memory.insert(memory, block),
+            collecting=collecting,
+            key=key,
+            env_steps=stats.env_steps,
+            epoch=jnp.int32(0),
+        )
+
+    def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
+        """Collect and learn for one epoch; epsilon is constant within it."""
+        epsilons = self.exploration.epsilons(state.epoch, self.collector.num_envs)
+
+        def one_round(
+            carry: tuple[LearnerState, CollectStats, UpdateStats], _: None
+        ) -> tuple[tuple[LearnerState, CollectStats, UpdateStats], None]:
+            state, collected, updated = carry
+            key, collect_key, learn_key = jax.random.split(state.key, 3)
+            collecting, block, stats = self.collector.collect(
+                state.collecting,
+                self._policy(state, epsilons),
+                collect_key,
+                self.decisions_per_round,
+            )
+            state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (collecting, key))
+            state, more = self.learn(state, block, learn_key)
+            collected = jax.tree.map(jnp.add, collected, stats)
+            updated = jax.tree.map(jnp.add, updated, more)
+            return (state, collected, updated), None
+
+        start = (state, CollectStats.zero(), UpdateStats.zero())
+        (state, collected, updated), _ = jax.lax.scan(
+            one_round, start, None, length=self.rounds_per_epoch
+        )
+        return self.finish_epoch(state, collected, updated, epsilons)
+
+    def learn(
+        self, state: LearnerState, block: Transition, key: PRNGKey
+    ) -> tuple[LearnerState, UpdateStats]:
+        """Remember a block of transitions and do the updates of one round.
+
+        This is the half of a round that needs no environment; collecting elsewhere, on the host
+        say, means to call only this.
+        """
+        memory = replay_memory.insert(state.replay, block)
+        learned, stats = self.updater.learn(
+            state.learned, memory, self.minibatches, key, state.epoch
+        )
+        return eqx.tree_at(lambda s: (s.replay, s.learned), state, (memory, learned)), stats
+
+    def finish_epoch(
+        self,
+        state: LearnerState,
+        collected: CollectStats,
+        updated: UpdateStats,
+        epsilons: Float[Array, " envs"],
+    ) -> tuple[LearnerState, Metrics]:
+        """Count the epoch and say what happened in it."""
+        env_steps = state.env_steps + collected.env_steps
+        updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
+        metrics = Metrics(
+            epoch=state.epoch,
+            env_steps=env_steps,
+            updates=state.updates,
+            episodes=collected.episodes,
+            mean_return=collected.returns / jnp.maximum(collected.episodes, 1).astype(jnp.float32),
+            loss=updated.parts.loss / updates,
+            td_error=updated.parts.td_error / updates,
+            epsilon=jnp.mean(epsilons),
+            greedy_value=updated.parts.greedy_value / updates,
+            diverged=state.divergence.happened,
+        )
+        counted = (env_steps, state.epoch + 1)
+        return eqx.tree_at(lambda s: (s.env_steps, s.epoch), state, counted), metrics
+
+    def train(self, key: PRNGKey) -> tuple[LearnerState, Metrics]:
+        """All epochs; every leaf of the metrics has the epochs as its leading axis."""
+        return jax.lax.scan(
+            lambda state, _: self.epoch(state), self.init(key), None, length=self.num_epochs
+        )
+
+    def value(self, state: LearnerState) -> Value[Any]:
+        """The value that was learned, ready to be called."""
+        return self.updater.value(state.learned)
+
+    def _policy(self, state: LearnerState, epsilons: Float[Array, " envs"]) -> Policy:
+        value = self.value(state)
+
+        def act(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
+            return jax.vmap(lambda *one: epsilon_greedy_actions(self.collector.env, value, *one))(
+                keys, timestep, epsilons
+            )
+
+        return act
+
+
+def _random_policy(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
+    return jax.vmap(random_actions)(keys, timestep.mask)

@@ -1,0 +1,74 @@
+"""The loss of a batch: how far values are from their one-step-better estimates."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pairvdn.envs import Environment
+from pairvdn.learning.policy import tables
+from pairvdn.learning.records import Transition
+from pairvdn.learning.targets import td_target
+from pairvdn.values import Value
+
+Penalty = Callable[[Float[Array, "*shape"]], Float[Array, "*shape"]]
+
+
+def squared(error: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """δ²."""
+    return jnp.square(error)
+
+
+def huber(error: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """δ² / 2 up to |δ| = 1, then |δ| - 1/2: a single error never pulls harder than 1."""
+    inner = jnp.minimum(jnp.abs(error), 1.0)
+    return inner * (jnp.abs(error) - 0.5 * inner)
+
+
+# One line per loss: name -> what an error costs.
+PENALTIES: dict[str, Penalty] = {"squared": squared, "huber": huber}
+
+
+class LossParts(eqx.Module):
+    """The loss, and what is worth knowing about the batch that it came from."""
+
+    loss: Float[Array, ""]
+    td_error: Float[Array, ""]  # mean |δ|
+    greedy_value: Float[Array, ""]  # mean max Q of the target network
+
+
+def td_loss(
+    value: Value[Any],
+    target: Value[Any],
+    batch: Transition,
+    *,
+    env: Environment[Any],
+    penalty: Penalty,
+    double_q: bool,
+) -> tuple[Float[Array, ""], LossParts]:
+    """Mean penalty of δ = r_t + γ_t max_a Q⁻(x_t, a) - Q(x_tm1, a_tm1) over batch and heads.
+
+    Q⁻ is the target network (the paper's section 3.2). With `double_q` the online network
+    chooses a and the target network says what it is worth (van Hasselt et al., 2016).
+    """
+
+    def networks(model: Value[Any], observation: Array, state: Array) -> Any:
+        # Outside the other vmap, so that networks see the whole batch as one matrix product.
+        return jax.vmap(lambda one, all_: tables(env, model, one, all_))(observation, state)
+
+    tables_t = networks(target, batch.observation_t, batch.state_t)
+    actions_t, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
+    greedy_value = jnp.mean(jnp.where(batch.discount_t[:, None] > 0, value_t, 0.0))
+    if double_q:
+        online_t = networks(value, batch.observation_t, batch.state_t)
+        actions_t, _ = jax.vmap(value.greedy)(online_t, batch.mask_t)
+        value_t = jax.vmap(target.evaluate)(tables_t, actions_t)
+    wanted = jax.lax.stop_gradient(jax.vmap(td_target)(batch.reward_t, batch.discount_t, value_t))
+
+    tables_tm1 = networks(value, batch.observation_tm1, batch.state_tm1)
+    error = wanted - jax.vmap(value.evaluate)(tables_tm1, batch.actions_tm1)
+    loss = jnp.mean(penalty(error))
+    return loss, LossParts(loss, jnp.mean(jnp.abs(error)), greedy_value)

@@ -1,0 +1,33 @@
+"""Targets of temporal-difference learning, for one example."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+
+def td_target(
+    reward_t: Float[Array, ""], discount_t: Float[Array, ""], value_t: Float[Array, " h"]
+) -> Float[Array, " h"]:
+    """r_t + γ_t v_t for every head; where γ_t is 0 the value is not even looked at.
+
+    After a termination the next step may have no allowed action, which is worth -inf, and
+    0 · -inf is not 0.
+    """
+    return reward_t + jnp.where(discount_t > 0, discount_t * value_t, 0.0)
+
+
+def n_step_return(
+    reward_t: Float[Array, " k"], discount_t: Float[Array, " k"], ended_t: Bool[Array, " k"]
+) -> tuple[Float[Array, ""], Float[Array, ""], Int32[Array, ""]]:
+    """Fold a window of k decisions into one: (return, discount, index of the last one used).
+
+    R = Σ_i (Π_{j<i} γ_j) r_i over the decisions of the window up to the first at which the
+    episode ended, terminated or truncated; the discount is Π γ_j over the same. The window then
+    bootstraps from what the last of them came to, so nothing leaks across a reset and no window
+    has to be thrown away.
+    """
+    before = jnp.cumulative_sum(ended_t.astype(jnp.int32)) - ended_t.astype(jnp.int32)
+    same_episode = before == 0
+    discounts = jnp.cumulative_prod(jnp.where(same_episode, discount_t, 1.0), include_initial=True)
+    total = jnp.sum(jnp.where(same_episode, discounts[:-1] * reward_t, 0.0))
+    last = jnp.sum(same_episode.astype(jnp.int32), dtype=jnp.int32) - 1
+    return total, discounts[-1], last

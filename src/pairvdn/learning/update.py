@@ -1,0 +1,182 @@
+"""Learning from remembered transitions: gradient steps and the target network that follows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Int32
+
+from pairvdn.envs import Environment
+from pairvdn.learning import divergence
+from pairvdn.learning.arguments import require_at_least, require_within
+from pairvdn.learning.choose import choose
+from pairvdn.learning.divergence import Divergence
+from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
+from pairvdn.learning.minibatches import Minibatches
+from pairvdn.learning.records import Transition
+from pairvdn.learning.replay import Replay, take
+from pairvdn.types import PRNGKey
+from pairvdn.values import Value
+
+
+class Learned(eqx.Module):
+    """All that updates change. `value` and `target` hold the arrays of a value, and only those."""
+
+    value: Value[Any]
+    target: Value[Any]
+    optimiser: optax.OptState
+    updates: Int32[Array, ""]
+    divergence: Divergence
+
+
+class UpdateStats(eqx.Module):
+    """Sums over the updates that were kept."""
+
+    updates: Int32[Array, ""]
+    parts: LossParts
+
+    @staticmethod
+    def zero() -> "UpdateStats":
+        """Before the first update."""
+        return UpdateStats(jnp.int32(0), LossParts(jnp.float32(0), jnp.float32(0), jnp.float32(0)))
+
+
+class Updater:
+    """Turns batches into better values. Knows nothing of where the transitions come from.
+
+    `make_value` builds a value from a keyword `key`. The target network is an exponential average,
+    θ⁻ ← c θ⁻ + (1 - c) θ after each update with c = `target_average` (the paper's 0.99), or, if
+    `target_period` is given, a copy made every so many updates.
+    """
+
+    def __init__(
+        self,
+        env: Environment[Any],
+        make_value: Callable[..., Value[Any]],
+        *,
+        optimiser: optax.GradientTransformation,
+        loss: str = "squared",
+        gradient_clip: float | None = None,
+        double_q: bool = False,
+        target_average: float = 0.99,
+        target_period: int | None = None,
+        divergence_bound: float = 1e9,
+    ) -> None:
+        if loss not in PENALTIES:
+            raise ValueError(f"loss must be one of {', '.join(PENALTIES)}, not {loss!r}.")
+        require_within(0, 1, target_average=target_average)
+        require_at_least(1, target_period=1 if target_period is None else target_period)
+        if not divergence_bound > 0:
+            raise ValueError(f"divergence_bound must be above 0, not {divergence_bound!r}.")
+        if gradient_clip is not None:
+            if not gradient_clip > 0:
+                raise ValueError(f"gradient_clip must be above 0, not {gradient_clip!r}.")
+            optimiser = optax.chain(optax.clip_by_global_norm(gradient_clip), optimiser)
+        self.env = env
+        self.make_value = make_value
+        self.optimiser = optimiser
+        self.penalty = PENALTIES[loss]
+        self.double_q = double_q
+        self.target_average = target_average
+        self.target_period = target_period
+        self.divergence_bound = divergence_bound
+        # What a value has besides arrays (an activation function, say) cannot be carried by a
+        # scan. It is the same for every key, so it is kept here.
+        shape = eqx.filter_eval_shape(make_value, key=jax.random.PRNGKey(0))
+        self._rest = eqx.filter(shape, _is_shape, inverse=True)
+
+    def init(self, key: PRNGKey) -> Learned:
+        """A fresh value, and a target that is equal to it."""
+        value = eqx.filter(self.make_value(key=key), eqx.is_array)
+        return Learned(
+            value=value,
+            # A copy: a donated state must not hold the same buffer twice.
+            target=jax.tree.map(jnp.copy, value),
+            optimiser=self.optimiser.init(eqx.filter(value, eqx.is_inexact_array)),
+            updates=jnp.int32(0),
+            divergence=divergence.none_yet(),
+        )
+
+    def value(self, learned: Learned) -> Value[Any]:
+        """The value that was learned, ready to be called."""
+        return self._whole(learned.value)
+
+    def update(
+        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""]
+    ) -> tuple[Learned, UpdateStats]:
+        """One gradient step, or none from the moment on that one would leave the bound."""
+        loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
+        (_, parts), gradient = loss(
+            self._whole(learned.value),
+            self._whole(learned.target),
+            batch,
+            env=self.env,
+            penalty=self.penalty,
+            double_q=self.double_q,
+        )
+        parameters = eqx.filter(learned.value, eqx.is_inexact_array)
+        # Optax's Adam raises a float to a whole number, which strict promotion forbids; strictness
+        # is asked of this package, not of any optimiser that a user brings.
+        with jax.numpy_dtype_promotion("standard"):
+            steps, optimiser = self.optimiser.update(gradient, learned.optimiser, parameters)
+        value = eqx.apply_updates(learned.value, steps)
+        seen = divergence.observe(
+            learned.divergence,
+            loss=parts.loss,
+            parameter=divergence.largest(value),
+            bound=self.divergence_bound,
+            epoch=epoch,
+            update=learned.updates,
+        )
+        updates = learned.updates + 1
+        new = Learned(value, self._follow(learned.target, value, updates), optimiser, updates, seen)
+        keep = ~seen.happened
+        kept = eqx.tree_at(lambda tree: tree.divergence, choose(keep, new, learned), seen)
+        return kept, choose(keep, UpdateStats(jnp.int32(1), parts), UpdateStats.zero())
+
+    def learn(
+        self,
+        learned: Learned,
+        replay: Replay[Transition],
+        minibatches: Minibatches,
+        key: PRNGKey,
+        epoch: Int32[Array, ""],
+    ) -> tuple[Learned, UpdateStats]:
+        """Every update of one round. The replay is only read: each batch gathers its rows."""
+        rows, count = minibatches.rows(key, replay.size, replay.capacity)
+
+        def step(
+            index: Int32[Array, ""], carry: tuple[Learned, UpdateStats]
+        ) -> tuple[Learned, UpdateStats]:
+            learned, sums = carry
+            learned, stats = self.update(learned, take(replay, rows[index]), epoch)
+            return learned, jax.tree.map(jnp.add, sums, stats)
+
+        start = (learned, UpdateStats.zero())
+        after: tuple[Learned, UpdateStats] = jax.lax.fori_loop(jnp.int32(0), count, step, start)
+        return after
+
+    def _whole(self, arrays: Value[Any]) -> Value[Any]:
+        whole: Value[Any] = eqx.combine(arrays, self._rest)
+        return whole
+
+    def _follow(
+        self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]
+    ) -> Value[Any]:
+        if self.target_period is not None:
+            return choose(updates % self.target_period == 0, value, target)
+        rate = self.target_average
+
+        def average(old: Array, new: Array) -> Array:
+            moves = eqx.is_inexact_array(old)  # whole numbers, an order of agents say, never change
+            return rate * old + (1 - rate) * new if moves else old
+
+        averaged: Value[Any] = jax.tree.map(average, target, value)
+        return averaged
+
+
+def _is_shape(leaf: Any) -> bool:
+    return isinstance(leaf, jax.ShapeDtypeStruct)

@@ -1,0 +1,115 @@
+"""Whole episodes: what they return and how long they last."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jaxtyping import Array, Int32
+
+from pairvdn import values
+from pairvdn.envs import Environment
+from pairvdn.envs.scene import Scene
+from pairvdn.evaluation import greedy_episodes, random_episodes
+from pairvdn.types import PRNGKey, TimeStep
+
+
+class Luck(Environment[Int32[Array, "2"]]):
+    """One agent; action 1 pays 1, action 0 nothing. The reset draws how long the episode lasts."""
+
+    longest: int = 6
+    name: str = "luck"
+    num_agents: int = 1
+    num_actions: int = 2
+    observation_size: int = 1
+    state_size: int = 1
+
+    @property
+    def max_steps(self) -> int:
+        return self.longest
+
+    def _step(self, left: Array, reward: Array, *, ended: Array) -> TimeStep:
+        return TimeStep(
+            observation=jnp.ones((1, 1)),
+            state=jnp.ones(1),
+            mask=jnp.ones((1, 2), jnp.bool_),
+            reward=reward,
+            agent_rewards=reward[None],
+            terminated=ended,
+            truncated=jnp.bool_(False),
+        )
+
+    def reset(self, key: PRNGKey) -> tuple[Array, TimeStep]:
+        left = jax.random.randint(key, (), 1, self.longest + 1)
+        return jnp.stack([left, left]), self._step(left, jnp.float32(0), ended=jnp.bool_(False))
+
+    def step(
+        self, key: PRNGKey, state: Array, actions: Int32[Array, " n"]
+    ) -> tuple[Array, TimeStep]:
+        # Goes on paying beyond its end: who counts too long is found out.
+        state = state - jnp.array([1, 0], jnp.int32)
+        ended = state[0] == 0
+        return state, self._step(state[0], actions[0].astype(jnp.float32), ended=ended)
+
+    def scene(self, state: Array) -> Scene:
+        return Scene(bounds=jnp.zeros(4))
+
+
+def always(action: int) -> values.Value:
+    """A value that prefers this action."""
+    value = values.make(
+        "vdn",
+        num_agents=1,
+        num_actions=2,
+        observation_size=1,
+        state_size=1,
+        hidden_sizes=(),
+        key=jax.random.key(0),
+    )
+    zero = jax.tree.map(jnp.zeros_like, value)
+    bias = lambda tree: tree.network.network.mlp.biases[-1]  # noqa: E731
+    import equinox as eqx
+
+    return eqx.tree_at(bias, zero, jnp.eye(2)[action])
+
+
+def test_returns_stop_where_episodes_end() -> None:
+    episodes = greedy_episodes(Luck(), always(1), key=jax.random.key(0), num_episodes=40)
+    assert episodes.returns.tolist() == episodes.lengths.tolist()
+    assert set(episodes.lengths.tolist()) == {1, 2, 3, 4, 5, 6}
+
+
+def test_greedy_means_the_best_action() -> None:
+    episodes = greedy_episodes(Luck(), always(0), key=jax.random.key(0), num_episodes=5)
+    assert episodes.returns.tolist() == [0.0] * 5
+
+
+def test_random_episodes_take_each_action_half_of_the_time() -> None:
+    episodes = random_episodes(Luck(1), key=jax.random.key(0), num_episodes=2_000)
+    assert float(episodes.returns.mean()) == pytest.approx(0.5, abs=0.05)
+
+
+def test_max_steps_cuts() -> None:
+    episodes = greedy_episodes(
+        Luck(), always(1), key=jax.random.key(0), num_episodes=40, max_steps=3
+    )
+    assert set(episodes.lengths.tolist()) == {1, 2, 3}
+
+
+def test_held_actions_change_only_every_so_many_steps() -> None:
+    episodes = random_episodes(Luck(6), key=jax.random.key(1), num_episodes=200, action_hold=6)
+    assert set((episodes.returns / episodes.lengths.astype(jnp.float32)).tolist()) == {0.0, 1.0}
+
+
+def test_the_same_key_gives_the_same_episodes_under_jit_and_without() -> None:
+    def play(key: PRNGKey) -> Array:
+        return random_episodes(Luck(), key=key, num_episodes=20).returns
+
+    key = jax.random.key(2)
+    assert jnp.array_equal(jax.jit(play)(key), play(key))
+    assert jnp.array_equal(play(key), play(jax.random.PRNGKey(2)))
+
+
+@pytest.mark.parametrize("name", ["num_episodes", "max_steps", "action_hold"])
+def test_wrong_numbers_are_named(name: str) -> None:
+    arguments = {"num_episodes": 1, name: 0}
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
+        random_episodes(Luck(), key=jax.random.key(0), **arguments)

@@ -1,0 +1,61 @@
+"""Schedules of epsilon and the random choice."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from pairvdn.learning.exploration import LinearEpsilon, SpreadEpsilon, explore, random_actions
+
+
+def test_linear_epsilon_reaches_both_ends_exactly_and_stays() -> None:
+    schedule = LinearEpsilon(1.0, 0.05, epochs=100)
+    at = [float(schedule.epsilons(jnp.int32(epoch), 1)[0]) for epoch in (0, 33, 66, 99, 500)]
+    assert at == pytest.approx([1.0, 1 - 0.95 / 3, 1 - 2 * 0.95 / 3, 0.05, 0.05])
+
+
+def test_one_epoch_explores_as_at_the_start() -> None:
+    assert LinearEpsilon(0.7, 0.1, epochs=1).epsilons(jnp.int32(0), 2).tolist() == pytest.approx(
+        [0.7, 0.7]
+    )
+
+
+def test_spread_epsilon_differs_between_environments_and_not_between_epochs() -> None:
+    schedule = SpreadEpsilon(0.4, 6.0)
+    expected = [0.4**1, 0.4**3, 0.4**5, 0.4**7]
+    assert schedule.epsilons(jnp.int32(0), 4).tolist() == pytest.approx(expected)
+    assert schedule.epsilons(jnp.int32(9), 4).tolist() == pytest.approx(expected)
+    assert schedule.epsilons(jnp.int32(0), 1).tolist() == pytest.approx([0.4])
+
+
+def test_random_actions_are_uniform_over_the_allowed_ones() -> None:
+    mask = jnp.array([[True, False, True, True], [False, True, False, False]])
+    keys = jax.random.split(jax.random.key(0), 6_000)
+    actions = jax.vmap(lambda key: random_actions(key, mask))(keys)
+    counts = jnp.bincount(actions[:, 0], length=4).tolist()
+    assert counts[1] == 0
+    # Standard deviation of each count: sqrt(6000 * 1/3 * 2/3) = 36.5.
+    assert all(abs(count - 2_000) < 150 for count in (counts[0], counts[2], counts[3]))
+    assert set(actions[:, 1].tolist()) == {1}
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(0.0, 0.0), (1.0, 0.75), (0.4, 0.3)])
+def test_each_agent_explores_on_its_own(epsilon: float, share: float) -> None:
+    """A random one of 4 actions differs from the greedy one in 3 of 4 cases."""
+    mask = jnp.ones((2, 4), jnp.bool_)
+    keys = jax.random.split(jax.random.key(0), 10_000)
+    actions = jax.vmap(
+        lambda key: explore(key, jnp.zeros(2, jnp.int32), mask, jnp.float32(epsilon))
+    )(keys)
+    differs = actions != 0
+    assert float(differs.mean()) == pytest.approx(share, abs=0.015)
+    both = float((differs[:, 0] & differs[:, 1]).mean())
+    assert both == pytest.approx(share**2, abs=0.025)  # independent
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match=r"end must be from 0 to 1, not 1\.5"):
+        LinearEpsilon(1.0, 1.5)
+    with pytest.raises(ValueError, match="epochs must be at least 1"):
+        LinearEpsilon(epochs=0)
+    with pytest.raises(ValueError, match="base must be from 0 to 1"):
+        SpreadEpsilon(2.0)

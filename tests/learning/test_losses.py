@@ -1,0 +1,99 @@
+"""Losses of a batch by numbers worked out by hand."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jaxtyping import Array
+from probes import Probe, Tabular
+
+from pairvdn.learning.losses import huber, squared, td_loss
+from pairvdn.learning.records import Transition
+
+ENV = Probe(jnp.zeros((2, 2, 2)), length=1)
+SEES = jnp.eye(2)
+
+
+def batch(*, discount: list[float], mask: Array | None = None) -> Transition:
+    """Two transitions: seen 0, actions (0, 1), reward 1; seen 1, actions (1, 1), reward 2."""
+    tm1 = jnp.stack([SEES[jnp.array([0, 0])], SEES[jnp.array([1, 1])]])
+    t = tm1[::-1]
+    everything = jnp.ones((2, 2, 2), jnp.bool_)
+    return jax.vmap(Transition)(
+        tm1,
+        tm1.reshape(2, 4),
+        jnp.array([[0, 1], [1, 1]], jnp.int32),
+        jnp.array([1.0, 2.0]),
+        jnp.array(discount),
+        t,
+        t.reshape(2, 4),
+        everything if mask is None else mask,
+    )
+
+
+# Online: seen 0 is best at (0, 0), seen 1 at (1, 1). The target network disagrees on both.
+ONLINE = jnp.array([[[5.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 3.0]]])
+TARGET = jnp.array([[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]])
+
+
+def errors(**arguments: object) -> tuple[float, float]:
+    """The loss and the mean absolute error."""
+    defaults: dict[str, object] = {"penalty": squared, "double_q": False, "num_heads": 1}
+    settings = defaults | arguments
+    heads = settings.pop("num_heads")
+    transitions = settings.pop("transitions")
+    loss, parts = td_loss(
+        Tabular(ONLINE, heads), Tabular(TARGET, heads), transitions, env=ENV, **settings
+    )
+    assert float(loss) == float(parts.loss)
+    return float(loss), float(parts.td_error)
+
+
+def test_target_network_chooses_and_values() -> None:
+    # 1 + 0.5 * 8 - 1 = 4 and 2 + 0.5 * 4 - 3 = 1.
+    assert errors(transitions=batch(discount=[0.5, 0.5])) == (8.5, 2.5)
+
+
+def test_double_q_lets_the_online_network_choose() -> None:
+    # The second: online prefers (0, 0) in seen 0, worth 2 to the target: 2 + 0.5 * 2 - 3 = 0.
+    assert errors(transitions=batch(discount=[0.5, 0.5]), double_q=True) == (8.0, 2.0)
+
+
+def test_termination_takes_the_reward_alone() -> None:
+    # 1 - 1 = 0 and 2 - 3 = -1.
+    assert errors(transitions=batch(discount=[0.0, 0.0])) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("double_q", [False, True])
+def test_a_masked_action_is_never_the_maximum(double_q: bool) -> None:
+    # Nobody may take action 1 next: 1 + 0.5 * 6 - 1 = 3 and 2 + 0.5 * 2 - 3 = 0.
+    mask = jnp.broadcast_to(jnp.array([True, False]), (2, 2, 2))
+    transitions = batch(discount=[0.5, 0.5], mask=mask)
+    assert errors(transitions=transitions, double_q=double_q) == (4.5, 1.5)
+
+
+def test_huber_is_quadratic_inside_and_linear_outside() -> None:
+    values = huber(jnp.array([0.0, 0.5, -1.0, 3.0, -5.0]))
+    assert values.tolist() == [0.0, 0.125, 0.5, 2.5, 4.5]
+    slope = jax.vmap(jax.grad(huber))(jnp.array([0.5, 3.0, -5.0]))
+    assert slope.tolist() == [0.5, 1.0, -1.0]
+    assert jax.grad(huber)(0.0) == 0.0
+    # Errors 4 and 1 as above: (3.5 + 0.5) / 2.
+    assert errors(transitions=batch(discount=[0.5, 0.5]), penalty=huber) == (2.0, 2.5)
+
+
+def test_every_head_counts_once() -> None:
+    assert errors(transitions=batch(discount=[0.5, 0.5]), num_heads=3) == (8.5, 2.5)
+
+
+def test_gradient_goes_to_what_was_done_and_not_through_the_target() -> None:
+    def loss(weights: Array) -> Array:
+        value = Tabular(weights)
+        return td_loss(
+            value, value, batch(discount=[0.5, 0.5]), env=ENV, penalty=squared, double_q=True
+        )[0]
+
+    gradient = jax.grad(loss)(ONLINE)
+    touched = {tuple(place) for place in jnp.argwhere(gradient != 0).tolist()}
+    assert touched <= {(0, 0, 1), (1, 1, 1)}
+    # δ = 1 + 0.5 * 3 - 1 = 1.5 and 2 + 0.5 * 5 - 3 = 1.5; gradient -2 δ / 2.
+    assert gradient[0, 0, 1] == gradient[1, 1, 1] == -1.5

@@ -1,0 +1,32 @@
+"""The paper's claim in its purest form: pairs find what no sum over agents can.
+
+The code is that of benchmarks/one_step_games.py, which prints the table of the docs.
+"""
+
+from typing import Any
+
+import pytest
+from one_step_games import all_games, by_size, is_best, learned_rewards
+
+GROUPS = by_size(all_games())
+SEEDS = [3, pytest.param(10, marks=pytest.mark.slow)]
+
+
+def named(group: dict[str, Any]) -> str:
+    return ", ".join(group)
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("group", GROUPS, ids=named)
+def test_pairvdn_finds_a_best_joint_action(group: dict[str, Any], seeds: int) -> None:
+    for label, rewards in learned_rewards(group, "pairvdn", seeds).items():
+        assert is_best(rewards, group[label].best_reward).all(), (label, rewards)
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_vdn_is_trapped(seeds: int) -> None:
+    """The least-squares sum over agents picks 0 on qtran and 2 on penalty, for every k."""
+    games = {label: env for label, env in all_games().items() if env.name in ("penalty", "qtran")}
+    for label, rewards in learned_rewards(games, "vdn", seeds).items():
+        trap = 0.0 if label == "qtran" else 2.0
+        assert rewards.tolist() == [trap] * seeds, label

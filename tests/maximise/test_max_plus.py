@@ -4,64 +4,69 @@ import functools
 
 import jax
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import Drawn, oracle, problems, random_parents, seeds
+from problems import (
+    BATCH,
+    Problems,
+    all_values,
+    in_batches,
+    problems,
+    random_parents,
+    solve,
+    tolerance,
+)
 
 from pairvdn import maximise
 
-run = jax.jit(maximise.max_plus, static_argnames=("iterations", "num_agents"))
+edges_of = jax.vmap(maximise.successor_edges)
+solve_for = {i: in_batches(functools.partial(maximise.max_plus, iterations=i)) for i in (0, 1, 8)}
 
 
 def complete_edges(n: int) -> np.ndarray:
-    return np.array([(i, j) for i in range(n) for j in range(i, n)], np.int32)
+    """Every pair, every loop (i, i), and the first edges a second time, turned round."""
+    edges = np.array([(i, j) for i in range(n) for j in range(i, n)], np.int32)
+    return np.concatenate([edges, edges[:2, ::-1]])
 
 
-@given(problems(), st.sampled_from([0, 1, 8]), seeds())
-def test_value_is_attained_and_the_maximum_lies_between_value_and_bound(
-    drawn: Drawn, iterations: int, seed: int
-) -> None:
-    """On complete graphs with loops (i, i) and double edges."""
-    n, a = drawn.num_agents, drawn.payoffs.shape[1]
-    edges = np.concatenate([complete_edges(n), complete_edges(n)[:2, ::-1]])
-    rng = np.random.default_rng(seed)
-    payoffs = rng.integers(-3, 4, (len(edges), a, a)).astype(np.float32)
-    found = run(payoffs, edges, iterations=iterations, **drawn.extras(), num_agents=n)
-    best = float(oracle(payoffs, edges, drawn).value)
-    slack = 1e-4 * (1 + abs(best) + np.abs(payoffs).sum())
-    assert float(found.value) <= best + slack
-    assert float(found.bound) >= best - slack
-    attained = maximise.evaluate(payoffs, edges, found.actions, utilities=drawn.utilities)
-    assert attained == pytest.approx(float(found.value), abs=slack)
-    if drawn.mask is not None:
-        assert drawn.mask[np.arange(n), np.asarray(found.actions)].all()
+@given(problems(tables=lambda n: len(complete_edges(n))), st.sampled_from(sorted(solve_for)))
+def test_the_maximum_lies_between_value_and_bound(drawn: Problems, iterations: int) -> None:
+    n, a = drawn.utilities.shape[1:]
+    edges = np.tile(complete_edges(n), (BATCH, 1, 1))
+    found = solve_for[iterations](drawn.payoffs, edges, **drawn.extras())
+    _, values = all_values(drawn, edges, drawn.payoffs)
+    best, slack = values.max(1), 4 * tolerance(drawn, drawn.payoffs)
+    assert (np.asarray(found.value) <= best + slack).all()
+    assert (np.asarray(found.bound) >= best - slack).all()
+    chosen = np.ravel_multi_index(tuple(np.asarray(found.actions).T), (a,) * n)
+    attained = values[np.arange(BATCH), chosen]  # -inf if an action is not allowed
+    assert (abs(attained - found.value) <= slack).all()
 
 
 @given(problems(random_parents))
-def test_exact_on_trees_where_the_maximum_is_unique(drawn: Drawn) -> None:
-    rng = np.random.default_rng(0)
-    n, a = drawn.num_agents, drawn.payoffs.shape[1]
+def test_exact_on_trees_where_the_maximum_is_unique(drawn: Problems) -> None:
+    n = drawn.num_agents
     is_root = drawn.links == np.arange(n)
-    payoffs = np.where(is_root[:, None, None], 0, rng.normal(size=(n, a, a))).astype(np.float32)
-    found = run(
-        payoffs, maximise.tree_edges(drawn.links), iterations=n, **drawn.extras(), num_agents=n
-    )
-    exact = maximise.tree(payoffs, drawn.links, **drawn.extras())
-    tied = drawn.utilities is None and a > 1 and n == 1
-    if not tied:
-        assert float(found.value) == pytest.approx(float(exact.value), rel=1e-4, abs=1e-4)
-        assert float(found.bound) == pytest.approx(float(exact.value), rel=1e-4, abs=1e-4)
+    payoffs = np.where(is_root[:, :, None, None], np.float32(0), drawn.payoffs)
+    edges = np.asarray(edges_of(drawn.links))
+    found = solve_for[8](payoffs, edges, **drawn.extras())  # no path has more than 5 edges
+    exact = solve["tree"](payoffs, drawn.links, **drawn.extras())
+    _, values = all_values(drawn, edges, payoffs)
+    slack = 4 * tolerance(drawn, payoffs)
+    unique = (values >= (values.max(1) - 4 * slack)[:, None]).sum(1) == 1
+    assert (abs(found.value - exact.value) <= slack)[unique].all()
 
 
-def test_more_iterations_never_lose() -> None:
+def test_more_iterations_never_lose_and_rings_stay_inexact() -> None:
     payoffs = np.random.default_rng(0).normal(size=(64, 8, 5, 5)).astype(np.float32)
-    edges = maximise.ring_edges(8)
-    solve = functools.partial(maximise.max_plus, edges=edges, num_agents=8)
-    few = jax.vmap(lambda p: solve(p, iterations=2))(payoffs)
-    many = jax.vmap(lambda p: solve(p, iterations=12))(payoffs)
-    exact = jax.vmap(maximise.ring)(payoffs)
+    ring = functools.partial(maximise.max_plus, edges=maximise.ring_edges(8))
+    few = jax.jit(jax.vmap(lambda p: ring(p, iterations=2)))(payoffs)
+    many = jax.jit(jax.vmap(lambda p: ring(p, iterations=12)))(payoffs)
+    exact = jax.jit(jax.vmap(maximise.ring))(payoffs)
     assert (many.value >= few.value).all()
     assert (many.bound <= few.bound).all()
     optimal = np.isclose(many.value, exact.value, rtol=1e-5).mean()
-    assert 0.5 < optimal < 1.0  # good, and not exact: why rings are solved by dynamic programming
+    assert 0.5 < optimal < 1.0  # good, but not exact: why rings have a dynamic program
+    excess = (many.bound - exact.value) / exact.value
+    trivial = (payoffs.max((2, 3)).sum(1) - exact.value) / exact.value
+    assert excess.mean() < 0.05 < 0.3 < trivial.mean()

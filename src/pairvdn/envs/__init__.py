@@ -4,7 +4,11 @@ import difflib
 import importlib
 from typing import Any
 
-from pairvdn.envs.base import Environment, HasPositions
+from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
+from pairvdn.envs.base import Environment, HasPositions, HasTeamReward
+from pairvdn.envs.check import ContractError, check_env
+from pairvdn.envs.pettingzoo import to_pettingzoo
+from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
@@ -36,4 +40,17 @@ def make(name: str, /, **arguments: Any) -> Environment[Any]:
     return environment
 
 
-__all__ = ["Environment", "HasPositions", "make", "names"]
+__all__ = [
+    "AutoReset",
+    "AutoResetTimeStep",
+    "ContractError",
+    "Environment",
+    "EpisodeStatistics",
+    "HasPositions",
+    "HasTeamReward",
+    "auto_reset",
+    "check_env",
+    "make",
+    "names",
+    "to_pettingzoo",
+]

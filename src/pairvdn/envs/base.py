@@ -1,7 +1,7 @@
 """The contract that every environment follows; `check_env` tests it."""
 
 import abc
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 from jaxtyping import Array, Float, Int32
@@ -18,8 +18,10 @@ class Environment(eqx.Module, Generic[State]):
     - `step` never resets: the last step of an episode returns the final observation with
       `terminated` or `truncated` set. Wrap in `auto_reset` for a stream of episodes.
     - A masked action acts as the environment's no-op.
+    - `reward` is the sum of `agent_rewards`; one that offers the mean says so: `HasTeamReward`.
     - Everything random comes from `key`; the same key gives the same bits.
-    - The environment itself holds only numbers that are fixed when it is made.
+    - The environment itself holds only numbers that are fixed when it is made, and is hashable
+      (no array fields: tuples, or static fields), so that `jax.jit(env.step)` works.
     """
 
     @property
@@ -79,4 +81,17 @@ class HasPositions(Protocol):
         Takes what replay holds, the observation and the global state of a `TimeStep`, so that a
         value can choose partners by distance for remembered steps too.
         """
+        ...
+
+
+@runtime_checkable
+class HasTeamReward(Protocol):
+    """What an environment offers that says how `reward` follows from `agent_rewards`.
+
+    One that does not say sums.
+    """
+
+    @property
+    def team_reward(self) -> Literal["sum", "mean"]:
+        """Whether `reward` is the sum or the mean of `agent_rewards`."""
         ...

@@ -2,8 +2,9 @@
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float, Int32
+from jaxtyping import Array, Float, Int32
 
+from pairvdn.maximise.checks import Numbers
 from pairvdn.maximise.general import problem_on_edges
 from pairvdn.maximise.lanes import forbid
 from pairvdn.maximise.problem import Problem, maximise
@@ -13,11 +14,11 @@ LIMIT = 10_000_000
 
 
 def brute_force(
-    payoffs: ArrayLike,
-    edges: ArrayLike,
+    payoffs: Numbers,
+    edges: Numbers,
     *,
-    utilities: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
     num_agents: int | None = None,
 ) -> Maximum:
     """Maximise the sum over edges (i, j) of payoffs[e, a_i, a_j] by looking at all a^n of them.

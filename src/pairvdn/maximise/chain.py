@@ -2,9 +2,9 @@
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.maximise.checks import as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import path_edges, ring_edges
 from pairvdn.maximise.lanes import first_best, forbid, in_lanes, pick
 from pairvdn.maximise.problem import Problem, maximise
@@ -12,7 +12,7 @@ from pairvdn.types import Maximum
 
 
 def ring(
-    payoffs: ArrayLike, *, utilities: ArrayLike | None = None, mask: ArrayLike | None = None
+    payoffs: Numbers, *, utilities: Numbers | None = None, mask: Numbers | None = None
 ) -> Maximum:
     """Maximise the sum over i of payoffs[i, a_i, a_(i+1 mod n)]; exact, O(n a^3).
 
@@ -41,7 +41,7 @@ def ring(
 
 
 def path(
-    payoffs: ArrayLike, *, utilities: ArrayLike | None = None, mask: ArrayLike | None = None
+    payoffs: Numbers, *, utilities: Numbers | None = None, mask: Numbers | None = None
 ) -> Maximum:
     """Maximise the sum over i < n of payoffs[i, a_i, a_(i+1)]; exact, O(n a^2).
 

@@ -4,11 +4,17 @@ These run before the typed inner functions, so a caller sees the same ValueError
 run-time type checking.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, ArrayLike
+
+# What a caller may hand in; nested lists are convenient in examples.
+Numbers = ArrayLike | Sequence[Any]
 
 
 def shape_text(shape: tuple[int | str, ...]) -> str:
@@ -16,7 +22,7 @@ def shape_text(shape: tuple[int | str, ...]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
-def as_payoffs(payoffs: ArrayLike, count: str) -> Array:
+def as_payoffs(payoffs: Numbers, count: str) -> Array:
     """Float array of square tables, `[count, a, a]`."""
     payoffs = _as_floats("payoffs", payoffs)
     shape = payoffs.shape
@@ -28,7 +34,7 @@ def as_payoffs(payoffs: ArrayLike, count: str) -> Array:
     return payoffs
 
 
-def as_utilities(utilities: ArrayLike | None, shape: tuple[int, int]) -> Array | None:
+def as_utilities(utilities: Numbers | None, shape: tuple[int, ...]) -> Array | None:
     """Float array `[n, a]`, or None."""
     if utilities is None:
         return None
@@ -37,7 +43,7 @@ def as_utilities(utilities: ArrayLike | None, shape: tuple[int, int]) -> Array |
     return utilities
 
 
-def as_mask(mask: ArrayLike | None, shape: tuple[int, int]) -> Array | None:
+def as_mask(mask: Numbers | None, shape: tuple[int, ...]) -> Array | None:
     """Boolean array `[n, a]`, or None."""
     if mask is None:
         return None
@@ -48,7 +54,7 @@ def as_mask(mask: ArrayLike | None, shape: tuple[int, int]) -> Array | None:
     return mask
 
 
-def as_indices(name: str, indices: ArrayLike, shape: tuple[int, ...], limit: int | None) -> Array:
+def as_indices(name: str, indices: Numbers, shape: tuple[int, ...], limit: int | None) -> Array:
     """Integer array of this shape; its values are below `limit` where they can be seen."""
     indices = jnp.asarray(indices)
     if indices.size == 0:
@@ -57,14 +63,15 @@ def as_indices(name: str, indices: ArrayLike, shape: tuple[int, ...], limit: int
         raise ValueError(f"{name} must be integers, got {indices.dtype}")
     _require_shape(name, indices, shape)
     if not isinstance(indices, Tracer) and indices.size:
-        low, high = int(np.min(indices)), int(np.max(indices))
+        concrete = np.asarray(indices)
+        low, high = int(concrete.min()), int(concrete.max())
         if low < 0 or (limit is not None and high >= limit):
             below = "" if limit is None else f" and below the number of agents, {limit}"
             raise ValueError(f"{name} must be at least 0{below}, got {low if low < 0 else high}")
     return indices.astype(jnp.int32)
 
 
-def _as_floats(name: str, x: ArrayLike) -> Array:
+def _as_floats(name: str, x: Numbers) -> Array:
     x = jnp.asarray(x)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         raise ValueError(f"{name} must be real numbers, got {x.dtype}")

@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.maximise.checks import as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.lanes import forbid, in_lanes, pick
 from pairvdn.maximise.order import Order, elimination_order, lookup
@@ -27,11 +27,11 @@ from pairvdn.types import Maximum
 
 
 def successor(
-    payoffs: ArrayLike,
-    successors: ArrayLike,
+    payoffs: Numbers,
+    successors: Numbers,
     *,
-    utilities: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
 ) -> Maximum:
     """Maximise the sum over i of payoffs[i, a_i, a_successors[i]]; exact for every such graph.
 
@@ -57,11 +57,11 @@ def successor(
 
 
 def tree(
-    payoffs: ArrayLike,
-    parents: ArrayLike,
+    payoffs: Numbers,
+    parents: Numbers,
     *,
-    utilities: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
 ) -> Maximum:
     """Maximise the sum over i of payoffs[i, a_i, a_parents[i]] on a tree; exact, O(n a^2).
 
@@ -153,9 +153,10 @@ class _Parts(eqx.Module):
 
 
 def _in_order(order: Order, payoffs: Array, utilities: Array | None, mask: Array | None) -> _Parts:
-    return _Parts(
-        *(None if x is None else lookup(x, order.agents) for x in (payoffs, utilities, mask))
-    )
+    def move(x: Array | None) -> Array | None:
+        return None if x is None else lookup(x, order.agents)
+
+    return _Parts(lookup(payoffs, order.agents), move(utilities), move(mask))
 
 
 def _received(sums: Float[Array, "n *s l"], last_child: Int32[Array, "m l"]) -> Array:

@@ -3,17 +3,17 @@
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
-from pairvdn.maximise.checks import as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.problem import Problem
 
 
 def problem_on_edges(
-    payoffs: ArrayLike,
-    edges: ArrayLike,
-    utilities: ArrayLike | None,
-    mask: ArrayLike | None,
+    payoffs: Numbers,
+    edges: Numbers,
+    utilities: Numbers | None,
+    mask: Numbers | None,
     num_agents: int | None,
 ) -> Problem:
     """Check the arguments; utilities of the result are never None."""
@@ -30,10 +30,10 @@ def problem_on_edges(
     return Problem(payoffs, edges, utilities, as_mask(mask, shape))
 
 
-def _count_agents(edges: ArrayLike, utilities: ArrayLike | None, mask: ArrayLike | None) -> int:
+def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | None) -> int:
     for known in (utilities, mask):
-        if known is not None and jnp.ndim(known) > 0:
-            return jnp.shape(known)[0]
+        if known is not None:
+            return len(jnp.atleast_1d(jnp.asarray(known)))
     if isinstance(edges, Tracer):
         raise ValueError("num_agents must be given when edges are traced (inside jit or vmap)")
     if np.size(edges) == 0:
@@ -44,7 +44,10 @@ def _count_agents(edges: ArrayLike, utilities: ArrayLike | None, mask: ArrayLike
 def without_loops(problem: Problem) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:
     """Payoffs and utilities of the same problem without edges (i, i): those become utilities."""
     assert problem.utilities is not None
-    first, second = problem.edges[:, 0], problem.edges[:, 1]
+    edges = problem.edges
+    if not isinstance(edges, Tracer) and (np.diff(np.asarray(edges), axis=1) != 0).all():
+        return problem.payoffs, problem.utilities
+    first, second = edges[:, 0], edges[:, 1]
     loop = first == second
     diagonals = jnp.where(loop[:, None], jnp.einsum("eaa->ea", problem.payoffs), 0)
     utilities = problem.utilities.at[first].add(diagonals)

@@ -1,9 +1,9 @@
 """Coordination graphs as lists of edges, and what a joint action is worth on them."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.maximise.checks import as_indices, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_indices, as_payoffs, as_utilities
 
 
 def ring_edges(num_agents: int) -> Int32[Array, "n 2"]:
@@ -17,19 +17,19 @@ def path_edges(num_agents: int) -> Int32[Array, "e 2"]:
     return ring_edges(num_agents)[:-1]
 
 
-def successor_edges(successors: ArrayLike) -> Int32[Array, "n 2"]:
+def successor_edges(successors: Numbers) -> Int32[Array, "n 2"]:
     """Edges (i, successors[i]), one for each agent."""
     successors = jnp.asarray(successors).astype(jnp.int32)
     return jnp.stack([jnp.arange(successors.shape[0], dtype=jnp.int32), successors], axis=1)
 
 
-def tree_edges(parents: ArrayLike) -> Int32[Array, "n 2"]:
+def tree_edges(parents: Numbers) -> Int32[Array, "n 2"]:
     """Edges (i, parents[i]); that of the root is (root, root), whose table `tree` ignores."""
     return successor_edges(parents)
 
 
 def evaluate(
-    payoffs: ArrayLike, edges: ArrayLike, actions: ArrayLike, *, utilities: ArrayLike | None = None
+    payoffs: Numbers, edges: Numbers, actions: Numbers, *, utilities: Numbers | None = None
 ) -> Float[Array, ""]:
     """What `actions` are worth: the sum over edges (i, j) of payoffs[e, a_i, a_j], plus utilities.
 

@@ -4,8 +4,10 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float, Int32
+from jaxtyping import Array, Float, Int32
 
+from pairvdn.maximise.bound import upper_bound
+from pairvdn.maximise.checks import Numbers
 from pairvdn.maximise.general import problem_on_edges, without_loops
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.maximise.lanes import forbid
@@ -14,12 +16,12 @@ from pairvdn.types import Maximum
 
 
 def max_plus(
-    payoffs: ArrayLike,
-    edges: ArrayLike,
+    payoffs: Numbers,
+    edges: Numbers,
     *,
     iterations: int = 8,
-    utilities: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
     num_agents: int | None = None,
 ) -> Maximum:
     """Maximise the sum over edges (i, j) of payoffs[e, a_i, a_j], approximately.
@@ -30,12 +32,10 @@ def max_plus(
         b_i(x)  = u_i(x) + sum of the messages to i
 
     less their mean, so that they stay bounded on graphs with cycles. After each iteration every
-    agent takes its best b_i; the best joint action seen so far is kept. On a tree the answer is
-    exact after as many iterations as the longest path has edges. For every choice of messages
-
-        sum over i of max b_i  +  sum over edges of max (payoffs[e, x, y] - m_ij(y) - m_ji(x))
-
-    is at least the true maximum; `bound` is the smallest of these that was seen.
+    agent takes its best b_i; the best joint action seen so far is kept. On a tree with a unique
+    maximum the answer is exact after as many iterations as the longest path has edges. `bound` is
+    an upper bound on the true maximum, from as many iterations of diffusion (bound.py); it is
+    computed only if it is used.
 
     Args:
         payoffs: [e, a, a].
@@ -64,35 +64,32 @@ def _solve_max_plus(
     def beliefs(to_end: Float[Array, "e a"], to_start: Float[Array, "e a"]) -> Array:
         return utilities.at[end].add(to_end).at[start].add(to_start)
 
-    def assess(
-        to_end: Float[Array, "e a"], to_start: Float[Array, "e a"]
-    ) -> tuple[Array, Array, Array]:
-        """Actions by these messages, their value, and an upper bound."""
-        belief = forbid(beliefs(to_end, to_start), mask)
-        actions = jnp.argmax(belief, axis=1).astype(jnp.int32)
-        value = chosen_sum(payoffs, problem.edges, utilities, actions)
-        rest = payoffs - to_end[:, None, :] - to_start[:, :, None]
-        if allowed_start is not None and allowed_end is not None:
-            rest = forbid(rest, allowed_start[:, :, None] & allowed_end[:, None, :])
-        return actions, value, belief.max(axis=1).sum() + rest.max(axis=(1, 2)).sum()
+    def decide(to_end: Float[Array, "e a"], to_start: Float[Array, "e a"]) -> tuple[Array, Array]:
+        actions = jnp.argmax(forbid(beliefs(to_end, to_start), mask), axis=1).astype(jnp.int32)
+        return actions, chosen_sum(payoffs, problem.edges, utilities, actions)
 
     def exchange(
-        carry: tuple[Array, Array, Array, Array, Array], _: None
-    ) -> tuple[tuple[Array, Array, Array, Array, Array], None]:
-        to_end, to_start, best_actions, best_value, bound = carry
+        carry: tuple[Array, Array, Array, Array], _: None
+    ) -> tuple[tuple[Array, Array, Array, Array], None]:
+        to_end, to_start, best_actions, best_value = carry
         belief = beliefs(to_end, to_start)
         from_start = forbid(belief[start] - to_start, allowed_start)
         from_end = forbid(belief[end] - to_end, allowed_end)
         to_end = _centre((payoffs + from_start[:, :, None]).max(axis=1), allowed_end)
         to_start = _centre((payoffs + from_end[:, None, :]).max(axis=2), allowed_start)
-        actions, value, seen_bound = assess(to_end, to_start)
+        actions, value = decide(to_end, to_start)
         better = value > best_value
-        best = jnp.where(better, actions, best_actions), jnp.where(better, value, best_value)
-        return (to_end, to_start, *best, jnp.minimum(bound, seen_bound)), None
+        actions = jnp.where(better, actions, best_actions)
+        return (to_end, to_start, actions, jnp.where(better, value, best_value)), None
 
     silence = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
-    start_carry = (silence, silence, *assess(silence, silence))
-    (_, _, actions, value, bound), _ = jax.lax.scan(exchange, start_carry, None, length=iterations)
+    if iterations == 0:
+        actions, value = decide(silence, silence)
+    else:
+        nothing_seen = (jnp.zeros(len(utilities), jnp.int32), jnp.asarray(-jnp.inf, payoffs.dtype))
+        begin = (silence, silence, *nothing_seen)
+        (_, _, actions, value), _ = jax.lax.scan(exchange, begin, None, length=iterations)
+    bound = upper_bound(payoffs, problem.edges, utilities, mask, iterations)
     # Rounding can put the bound a hair below a value that is attained.
     return actions, value, jnp.maximum(bound, value)
 
@@ -101,6 +98,6 @@ def _centre(messages: Float[Array, "e a"], allowed: Array | None) -> Float[Array
     """Less the mean over allowed actions; 0 for the others, which nobody reads."""
     if allowed is None:
         return messages - messages.mean(axis=1, keepdims=True)
-    count = jnp.maximum(allowed.sum(axis=1, keepdims=True), 1)
+    count = jnp.maximum(allowed.sum(axis=1, keepdims=True, dtype=messages.dtype), 1)
     mean = jnp.where(allowed, messages, 0).sum(axis=1, keepdims=True) / count
     return jnp.where(allowed, messages - mean, 0)

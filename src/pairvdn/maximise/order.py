@@ -1,5 +1,7 @@
 """In which order to eliminate the agents of a successor graph, as array operations in lanes."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -59,7 +61,7 @@ def _roots(successors: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
     """The smallest agent of the cycle that each agent leads to, by doubling the length of walks."""
     agents = jax.lax.broadcasted_iota(jnp.int32, successors.shape, 0)
 
-    def double(_: int, walk: tuple[Array, Array]) -> tuple[Array, Array]:
+    def double(_: Array, walk: tuple[Array, Array]) -> tuple[Array, Array]:
         end, smallest = walk
         return lookup(end, end), jnp.minimum(smallest, lookup(smallest, end))
 
@@ -73,12 +75,13 @@ def _steps_to_root(
     agents = jax.lax.broadcasted_iota(jnp.int32, successors.shape, 0)
     onward = jnp.where(is_root, agents, successors)
 
-    def double(_: int, walk: tuple[Array, Array]) -> tuple[Array, Array]:
+    def double(_: Array, walk: tuple[Array, Array]) -> tuple[Array, Array]:
         end, steps = walk
         return lookup(end, end), steps + lookup(steps, end)
 
     start = (onward, (~is_root).astype(jnp.int32))
-    return jax.lax.fori_loop(0, len(agents).bit_length(), double, start)[1]
+    _, steps = jax.lax.fori_loop(0, len(agents).bit_length(), double, start)
+    return jnp.asarray(steps)
 
 
 def _stable_argsort(key: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
@@ -100,8 +103,8 @@ def _inverse(permutation: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
 def _last_equal(keys: Int32[Array, "n l"], wanted: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
     """Where in the sorted keys the wanted one stands last, -1 if nowhere."""
     if len(keys) > _FEW:
-        search = jax.vmap(lambda k, w: jnp.searchsorted(k, w, side="right"), -1, -1)
-        place = search(keys, wanted).astype(jnp.int32) - 1
+        search = jax.vmap(partial(jnp.searchsorted, side="right"), -1, -1)
+        place = jnp.asarray(search(keys, wanted), jnp.int32) - 1
     else:
         place = (keys[None] <= wanted[:, None]).sum(axis=1, dtype=jnp.int32) - 1
     found = (place >= 0) & (lookup(keys, jnp.maximum(place, 0)) == wanted)

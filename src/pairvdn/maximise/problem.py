@@ -6,6 +6,7 @@ maximise   sum over edges e = (i, j) of payoffs[e, a_i, a_j]
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -56,7 +57,7 @@ def _solve(
 @_solve.defjvp
 def _solve_jvp(
     solver: Solver, primals: tuple[Problem], tangents: tuple[Problem]
-) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
+) -> tuple[tuple[Array, Array, Array], tuple[Any, Array, Array]]:
     """The derivative of a maximum is that of the chosen entries; no scan is differentiated.
 
     The bound is a certificate, not something to train on: it has no gradient.

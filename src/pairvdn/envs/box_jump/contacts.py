@@ -71,6 +71,7 @@ def touch(a: Place, b: Place, once: Once) -> Touch:
     dx, dy = b.x - a.x, b.y - a.y
     ax, ay = a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx
     bx, by = b.cos * dx + b.sin * dy, b.cos * dy - b.sin * dx
+    ax, ay, bx, by = once((ax, ay, bx, by))
     seen_from_a = jnp.maximum(jnp.abs(ax), jnp.abs(ay))
     seen_from_b = jnp.maximum(jnp.abs(bx), jnp.abs(by))
     # 1: the reference face is A's, -1: it is B's. Everything below is in the reference's frame.
@@ -84,15 +85,15 @@ def touch(a: Place, b: Place, once: Once) -> Touch:
 
     # The other square, turned against the reference by less than 45 degrees: slope k.
     cos, sin = quarter_turn(a.cos * b.cos + a.sin * b.sin, flip * (a.cos * b.sin - a.sin * b.cos))
-    cos = once(cos)
+    cos, sin = once((cos, sin))
     k = sin / cos
     face_n, face_t = nx * dx + ny * dy - HALF * cos, nx * dy - ny * dx - HALF * sin
-    low = jnp.maximum(face_t - HALF * cos, -HALF)
-    high = jnp.minimum(face_t + HALF * cos, HALF)
+    low = once(jnp.maximum(face_t - HALF * cos, -HALF))
+    high = once(jnp.minimum(face_t + HALF * cos, HALF))
     low_n, high_n = face_n - (low - face_t) * k, face_n - (high - face_t) * k
     # Seen from B the tangent points the other way, so the order of the points turns round.
-    along = once((jnp.where(by_b, high, low), jnp.where(by_b, low, high)))
-    out = once((jnp.where(by_b, high_n, low_n), jnp.where(by_b, low_n, high_n)))
+    along = jnp.where(by_b, high, low), jnp.where(by_b, low, high)
+    out = jnp.where(by_b, high_n, low_n), jnp.where(by_b, low_n, high_n)
     origin = jnp.where(by_b, dx, 0.0), jnp.where(by_b, dy, 0.0)
 
     def point(t: Rows, n: Rows) -> tuple[Rows, Rows]:

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
 NOBODY = jnp.inf
+MANY = 32  # from here on boxes look along a row
 
 
 class Distances(NamedTuple):
@@ -36,3 +38,60 @@ def by_all_pairs(
         above=nearest(stacked, dy),
         below=nearest(stacked, -dy),
     )
+
+
+def by_row(
+    x: Float[Array, "n *b"], y: Float[Array, "n *b"], seen: Bool[Array, "n *b"]
+) -> Distances:
+    """The same, for many boxes: stand in a row by x and look farther and farther along it.
+
+    The first level box along the row is the nearest one, and boxes above or below are at most 0.9
+    away in x. So one looks k places along the row, k = 1, 2, ..., until nobody has anything left
+    to find; memory is n numbers and not n^2.
+    """
+    boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
+    place = jnp.where(seen, x, jnp.inf)
+    place, height, box = jax.lax.sort((place, y, boxes), dimension=0, num_keys=1)
+    count = x.shape[0]
+    nobody = jnp.full_like(place, NOBODY)
+    places = jnp.concatenate([-nobody, place, nobody])
+    heights = jnp.concatenate([nobody, height, nobody])
+
+    def neighbour(k: Array) -> tuple[Array, Array]:
+        """How far to the right and up is the box k places along; infinite if there is none."""
+        dx = jax.lax.dynamic_slice_in_dim(places, count + k, count) - place
+        dy = jax.lax.dynamic_slice_in_dim(heights, count + k, count) - height
+        return jnp.where(jnp.isfinite(place), dx, NOBODY), dy
+
+    def look(carry: tuple[Array, Distances]) -> tuple[Array, Distances]:
+        k, near = carry
+        above, below, beside = near.above, near.below, []
+        for sign, so_far in ((-1, near.left), (1, near.right)):
+            dx, dy = neighbour(sign * k)
+            level = (jnp.abs(dy) < 1.0 - OVERLAP) & (sign * dx > 0)
+            stacked = jnp.abs(dx) < 1.0 - OVERLAP
+            beside.append(jnp.minimum(so_far, jnp.where(level, sign * dx, NOBODY)))
+            above = jnp.minimum(above, jnp.where(stacked & (dy > 0), dy, NOBODY))
+            below = jnp.minimum(below, jnp.where(stacked & (dy < 0), -dy, NOBODY))
+        return k + 1, Distances(*beside, above, below)
+
+    def anything_left(carry: tuple[Array, Distances]) -> Bool[Array, ""]:
+        k, near = carry
+        left, right = jnp.abs(neighbour(-k)[0]), jnp.abs(neighbour(k)[0])
+        return jnp.any(
+            (jnp.isfinite(left) & (jnp.isinf(near.left) | (left < 1.0 - OVERLAP)))
+            | (jnp.isfinite(right) & (jnp.isinf(near.right) | (right < 1.0 - OVERLAP)))
+        )
+
+    start = (jnp.int32(1), Distances(nobody, nobody, nobody, nobody))
+    _, near = jax.lax.while_loop(anything_left, look, start)
+    return Distances(
+        *(jnp.put_along_axis(nobody, box, part, axis=0, inplace=False) for part in near)
+    )
+
+
+def distances(
+    x: Float[Array, "n *b"], y: Float[Array, "n *b"], seen: Bool[Array, "n *b"]
+) -> Distances:
+    """Whichever way is faster for so many boxes."""
+    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y, seen)

@@ -16,9 +16,9 @@ from pairvdn.envs.box_jump.observe import (
     observe,
 )
 from pairvdn.envs.box_jump.once import Once, once_by
-from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_impulses
+from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory
 from pairvdn.envs.box_jump.presets import Parameters, parameters_from
-from pairvdn.envs.box_jump.reward import agent_rewards, heights
+from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState, Motion
 from pairvdn.envs.scene import Scene
@@ -81,7 +81,7 @@ class BoxJump(Environment[BoxJumpState]):
         )
         state = BoxJumpState(
             bodies=bodies,
-            impulses=no_impulses(parameters),
+            memory=no_memory(parameters),
             calm=jnp.zeros(n, jnp.int32),
             fallen=jnp.zeros(n, bool),
             best=jnp.float32(parameters.best_start),
@@ -119,20 +119,21 @@ class BoxJump(Environment[BoxJumpState]):
         parameters = self.parameters
         once = once_by(state.steps)
         before = state
-        ended_by_fall = jnp.zeros_like(state.best, bool)
 
         def substep(_: int, carry: Any) -> Any:
             state, ended = carry
             after = self._physics_step(state, actions, once)
             if parameters.fall_ends and parameters.substeps > 1:
                 # The episode is over at the physics step of a fall: what follows does not happen.
-                after = jax.tree.map(lambda new, old: jnp.where(ended, old, new), after, state)
+                after = jax.tree.map(
+                    lambda new, old: jnp.where(jnp.broadcast_to(ended, new.shape), old, new),
+                    after,
+                    state,
+                )
             return after, ended | (parameters.fall_ends & jnp.any(after.fallen, axis=0))
 
-        state, ended_by_fall = (
-            substep(0, (state, ended_by_fall))
-            if parameters.substeps == 1
-            else jax.lax.fori_loop(0, parameters.substeps, substep, (state, ended_by_fall))
+        state, ended_by_fall = jax.lax.fori_loop(
+            0, parameters.substeps, substep, (state, jnp.zeros_like(state.best, bool))
         )
         state = eqx.tree_at(lambda s: s.steps, state, state.steps + 1)
         rewards = agent_rewards(
@@ -150,27 +151,18 @@ class BoxJump(Environment[BoxJumpState]):
         bodies = state.bodies
         velocity = drive(bodies.velocity, actions, can_jump(state, parameters), parameters)
         driven = Bodies(bodies.x, bodies.y, bodies.angle, velocity)
-        bodies, impulses = advance(driven, state.impulses, state.fallen, parameters, once)
+        bodies, memory = advance(driven, state.memory, state.fallen, parameters, once)
         calm = jnp.abs(bodies.velocity.y) < parameters.jump_calm
         moved = BoxJumpState(
             bodies=bodies,
-            impulses=impulses,
+            memory=memory,
             calm=jnp.where(calm, state.calm + 1, 0),
             fallen=state.fallen | fell_off(bodies, parameters),
             best=state.best,
             best_stable=state.best_stable,
             steps=state.steps,
         )
-        height = heights(moved)
-        stable = jnp.where(can_jump(moved, parameters), height, parameters.best_start)
-        return eqx.tree_at(
-            lambda s: (s.best, s.best_stable),
-            moved,
-            (
-                jnp.maximum(moved.best, jnp.max(height, axis=0)),
-                jnp.maximum(moved.best_stable, jnp.max(stable, axis=0)),
-            ),
-        )
+        return count_best(moved, can_jump(moved, parameters))
 
     def _time_step(
         self,

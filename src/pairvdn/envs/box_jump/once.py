@@ -6,17 +6,28 @@ division counts as such. Hence `once`: a division by a 1 that the compiler canno
 no bit of any value. (An optimization barrier does not stop the fusion on the CPU.)
 """
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int32
 
-Once: TypeAlias = Callable[[Any], Any]  # a pytree of floats to the same pytree
+Tree = TypeVar("Tree")
+
+
+class Once(Protocol):
+    """Returns the pytree of floats that it is given."""
+
+    def __call__(self, tree: Tree, /) -> Tree:
+        """See the module."""
 
 
 def once_by(steps: Int32[Array, "*b"]) -> Once:
     """The function `once`; `steps`, any counter that is never negative, hides the 1."""
     one = jnp.where(jnp.ravel(steps)[0] < 0, 2.0, 1.0)
-    return lambda tree: jax.tree.map(lambda x: x / one, tree)
+
+    def once(tree: Tree, /) -> Tree:
+        result: Tree = jax.tree.map(lambda x: x / one, tree)
+        return result
+
+    return once

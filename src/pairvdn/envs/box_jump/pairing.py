@@ -3,44 +3,94 @@
 A Gauss-Seidel sweep visits every pair once and lets each visit see the changes made before it. Two
 visits may be done at once only if they share no box, so pairs come in ROUNDS of disjoint pairs. All
 boxes of a round are already side by side in memory: no gather, no scatter.
+
+A sweep is `sweep(visit, bodies, rows) -> bodies, out`. `bodies` is a pytree of arrays [boxes, ...].
+`visit(a, b, row) -> a, b, out` treats all pairs of a round at once. `rows` and `out` have one entry
+per round and pair; `rows_of_all` and `rows_of_near` make such.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 
-Body = TypeVar("Body")  # a pytree of arrays [boxes, ...]
-Visit = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
+Visit: TypeAlias = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
+Sweep: TypeAlias = Callable[[Visit, Any, Any], tuple[Any, Any]]
+
+BLOCK = 8  # boxes per block of `near_pairs`
 
 
-def num_rounds(num_bodies: int) -> int:
-    """Rounds of a sweep over `num_bodies` (an even number)."""
-    return num_bodies - 1
+class NearRows(NamedTuple):
+    """One number per pair of `near_pairs`: [rounds, pairs, groups, ...], of both its halves."""
+
+    within: jax.Array
+    between: jax.Array
 
 
-def sweep(visit: Visit, bodies: Body, rows: Any) -> tuple[Body, Any]:
-    """Visit every pair once: `visit(a, b, row) -> a, b, out` on the n/2 pairs of each round.
+def all_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
+    """Visit every pair of an even number of boxes: n - 1 rounds of n / 2 pairs.
 
     Round robin by the circle method: boxes sit at a table, those opposite each other meet, then
     all but the first move on by one chair. After n - 1 rounds everyone met everyone and sits where
-    they began. `rows` has one entry per round and pair, and so has the result's second part.
+    they began.
     """
     half = jax.tree.leaves(bodies)[0].shape[0] // 2
     first = jax.tree.map(lambda x: x[:half], bodies)
     second = jax.tree.map(lambda x: x[half:][::-1], bodies)
 
-    def round_of_pairs(seats: tuple[Body, Body], row: Any) -> tuple[tuple[Body, Body], Any]:
+    def round_of_pairs(seats: tuple[Any, Any], row: Any) -> tuple[tuple[Any, Any], Any]:
         a, b, out = visit(*seats, row)
         return _move_on(a, b), out
 
     (first, second), out = jax.lax.scan(round_of_pairs, (first, second), rows)
-    joined = jax.tree.map(lambda x, y: jnp.concatenate([x, y[::-1]]), first, second)
-    return joined, out
+    return jax.tree.map(lambda x, y: jnp.concatenate([x, y[::-1]]), first, second), out
 
 
-def _move_on(a: Body, b: Body) -> tuple[Body, Body]:
+def near_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
+    """Visit every pair that is at most `BLOCK` places apart: 3 BLOCK - 1 rounds of n / 2 pairs.
+
+    Boxes, a multiple of 2 BLOCK and at least 4 BLOCK of them, stand in a row that is cut into
+    blocks. First each even block and the one after it meet as in `all_pairs`, then each odd block
+    meets the one after it (the last one meets the first), box by box.
+    """
+    within = jax.tree.map(lambda row: row.within, rows, is_leaf=_is_near_rows)
+    between = jax.tree.map(lambda row: row.between, rows, is_leaf=_is_near_rows)
+    bodies = jax.tree.map(_to_groups, bodies)
+    bodies, within = all_pairs(visit, bodies, within)
+    bodies = jax.tree.map(lambda x: jnp.roll(_from_groups(x), -BLOCK, axis=0), bodies)
+    groups = jax.tree.map(_to_groups, bodies)
+    left = jax.tree.map(lambda x: x[:BLOCK], groups)
+    right = jax.tree.map(lambda x: x[BLOCK:], groups)
+
+    def round_of_pairs(seats: tuple[Any, Any], row: Any) -> tuple[tuple[Any, Any], Any]:
+        a, b, out = visit(*seats, row)
+        return (a, jax.tree.map(lambda x: jnp.concatenate([x[1:], x[:1]]), b)), out
+
+    (left, right), between = jax.lax.scan(round_of_pairs, (left, right), between)
+    groups = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), left, right)
+    bodies = jax.tree.map(lambda x: jnp.roll(_from_groups(x), BLOCK, axis=0), groups)
+    return bodies, jax.tree.map(NearRows, within, between)
+
+
+def rows_of_all(value: Any, bodies: int, batch: tuple[int, ...]) -> Any:
+    """Rows for `all_pairs`, filled with `value`."""
+    return jnp.full((bodies - 1, bodies // 2, *batch), value)
+
+
+def rows_of_near(value: Any, bodies: int, batch: tuple[int, ...]) -> NearRows:
+    """Rows for `near_pairs`, filled with `value`."""
+    groups = bodies // (2 * BLOCK)
+    return NearRows(
+        *(jnp.full((rounds, BLOCK, groups, *batch), value) for rounds in (2 * BLOCK - 1, BLOCK))
+    )
+
+
+def _is_near_rows(tree: Any) -> bool:
+    return isinstance(tree, NearRows)
+
+
+def _move_on(a: Any, b: Any) -> tuple[Any, Any]:
     def upper(x: jax.Array, y: jax.Array) -> jax.Array:
         return jnp.concatenate([x[:1], y[:1], x[1:-1]]) if len(x) > 1 else x
 
@@ -48,3 +98,12 @@ def _move_on(a: Body, b: Body) -> tuple[Body, Body]:
         return jnp.concatenate([y[1:], x[-1:]]) if len(x) > 1 else y
 
     return jax.tree.map(upper, a, b), jax.tree.map(lower, a, b)
+
+
+def _to_groups(x: jax.Array) -> jax.Array:
+    """Two blocks side by side form a group; the groups become the second axis."""
+    return jnp.swapaxes(x.reshape(-1, 2 * BLOCK, *x.shape[1:]), 0, 1)
+
+
+def _from_groups(x: jax.Array) -> jax.Array:
+    return jnp.swapaxes(x, 0, 1).reshape(-1, *x.shape[2:])

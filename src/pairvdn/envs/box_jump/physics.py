@@ -1,18 +1,19 @@
 """One physics step: forces, contacts, motion, and who fell off."""
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
-from pairvdn.envs.box_jump import turning, upright
-from pairvdn.envs.box_jump.contacts import Place
+from pairvdn.envs.box_jump import near, turning, upright
+from pairvdn.envs.box_jump.contacts import SKIN, Place
 from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import num_rounds
+from pairvdn.envs.box_jump.pairing import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
 from pairvdn.envs.box_jump.presets import Parameters
 from pairvdn.envs.box_jump.settings import Settings
-from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion
+from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory
 
 LEFT, RIGHT, JUMP = 1, 2, 3
 MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only boxes that fell off get so fast
@@ -32,20 +33,23 @@ def settings_of(parameters: Parameters) -> Settings:
 
 
 def num_bodies(parameters: Parameters) -> int:
-    """Boxes that the contact solver sees: an even number, so that everyone has a partner."""
-    return parameters.num_boxes + parameters.num_boxes % 2
+    """Boxes that the contact solver sees: so many that everyone always has a partner."""
+    multiple = 2 if parameters.num_boxes < near.LEAST_BOXES else 2 * BLOCK
+    return -(-parameters.num_boxes // multiple) * multiple
 
 
-def no_impulses(parameters: Parameters, batch: tuple[int, ...] = ()) -> Impulses:
-    """The impulses at a reset."""
-    rows = 2 if parameters.fixed_rotation else 4
+def no_memory(parameters: Parameters) -> Impulses | RowMemory:
+    """What the contact solver remembers at a reset."""
     bodies = num_bodies(parameters)
-    pairs = (num_rounds(bodies), bodies // 2, *batch)
-    return Impulses(
-        pair=(jnp.zeros(pairs),) * rows,
-        pair_side=jnp.zeros(pairs, jnp.int8),
-        floor=(jnp.zeros((bodies, *batch)),) * rows,
+    many = parameters.num_boxes >= near.LEAST_BOXES
+    rows_of = rows_of_near if many else rows_of_all
+    rows = 2 if parameters.fixed_rotation else 3
+    impulses = Impulses(
+        pair=(rows_of(0.0, bodies, ()),) * rows,
+        pair_side=rows_of(jnp.int8(0), bodies, ()),
+        floor=(jnp.zeros(bodies),) * rows,
     )
+    return RowMemory(impulses, jnp.arange(bodies, dtype=jnp.int32)) if many else impulses
 
 
 def drive(
@@ -73,11 +77,11 @@ def drive(
 
 def advance(
     bodies: Bodies,
-    impulses: Impulses,
+    memory: Impulses | RowMemory,
     fallen: Bool[Array, "n *b"],
     parameters: Parameters,
     once: Once,
-) -> tuple[Bodies, Impulses]:
+) -> tuple[Bodies, Impulses | RowMemory]:
     """Move boxes whose forces already acted by one physics step."""
     extra = num_bodies(parameters) - parameters.num_boxes
     velocity: Motion = jax.tree.map(lambda v: _pad(v, extra), bodies.velocity)
@@ -91,11 +95,23 @@ def advance(
         _pad(jnp.cos(bodies.angle), extra, 1.0),
         _pad(jnp.sin(bodies.angle), extra),
     )
-    solve = upright.solve if parameters.fixed_rotation else turning.solve
-    velocity, move, impulses = solve(place, velocity, impulses, out, settings_of(parameters), once)
+    method = upright.solve if parameters.fixed_rotation else turning.solve
+    settings = settings_of(parameters)
+
+    def solve(sweep: Sweep, boxes: Any, impulses: Impulses) -> tuple[Any, Impulses]:
+        place, velocity, out = boxes
+        velocity, move, impulses = method(sweep, place, velocity, out, impulses, settings, once)
+        return (velocity, move), impulses
+
+    boxes = (place, velocity, out)
+    if isinstance(memory, RowMemory):
+        reach = 1.0 + SKIN if parameters.fixed_rotation else math.sqrt(2) + SKIN
+        (velocity, move), memory = near.solve_in_row(solve, boxes, place.x, reach, memory)
+    else:
+        (velocity, move), memory = solve(all_pairs, boxes, memory)
     velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))
     moved = Bodies(bodies.x + move.x, bodies.y + move.y, bodies.angle + move.turn, velocity)
-    return moved, impulses
+    return moved, memory
 
 
 def fell_off(bodies: Bodies, parameters: Parameters) -> Bool[Array, "n *b"]:

@@ -7,6 +7,7 @@ observed, H the greatest h_i now and H_s the same over boxes that can jump (0 if
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
@@ -63,6 +64,21 @@ REWARDS: dict[str, Callable[[Climb], Float[Array, "*b"]]] = {
 def heights(state: BoxJumpState) -> Float[Array, "n *b"]:
     """How far each box is above its place on the floor; 0 once it fell."""
     return jnp.where(state.fallen, 0.0, jnp.maximum(state.bodies.y - 0.5, 0.0))
+
+
+def count_best(state: BoxJumpState, standing: Bool[Array, "n *b"]) -> BoxJumpState:
+    """The state with its best heights brought up to date."""
+    now = heights(state)
+    now_stable = jnp.where(standing, now, -jnp.inf)
+    updated: BoxJumpState = eqx.tree_at(
+        lambda s: (s.best, s.best_stable),
+        state,
+        (
+            jnp.maximum(state.best, jnp.max(now, axis=0)),
+            jnp.maximum(state.best_stable, jnp.max(now_stable, axis=0)),
+        ),
+    )
+    return updated
 
 
 def agent_rewards(

@@ -8,7 +8,9 @@ of mass 1 and inertia 1/6. Normal rows keep u >= 0 with l >= 0; tangential rows 
 whole, friction comes before the normals, and overlap is removed after the step by moving the
 boxes, not by giving them speed.
 
-Rows of a pair: normal at point 1, normal at point 2, tangent at point 1, tangent at point 2.
+A pair has three rows: normal at point 1, normal at point 2, tangent. Box2D has a tangential row at
+each point, but both act along the same line, where the faces meet, so their sum is all that counts;
+it may be as large as friction times the sum of the normal impulses.
 """
 
 from functools import partial
@@ -20,34 +22,30 @@ from jaxtyping import Array, Bool
 
 from pairvdn.envs.box_jump.contacts import SLOP, FloorTouch, Place, Touch, touch, touch_floor
 from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import sweep
+from pairvdn.envs.box_jump.pairing import Sweep
 from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
 
 INVERSE_INERTIA = 6.0
-# Both tangential rows of a contact act along the same line and are solved at the same time; each
-# takes half, or together they would overshoot.
-TANGENT_SHARE = 0.5
-
-Four = tuple[Rows, Rows, Rows, Rows]
+Three = tuple[Rows, ...]  # normal at point 1, normal at point 2, tangent
 Two = tuple[Rows, Rows]
 
 
 class PairRows(NamedTuple):
-    """The four rows of each pair."""
+    """The three rows of each pair."""
 
     normal: Two
-    turn_a: Four
-    turn_b: Four
-    mass: Four  # 0 where boxes do not touch
+    turn_a: Three
+    turn_b: Three
+    mass: Three  # 0 where boxes do not touch
     gap: Two
 
 
 class FloorRows(NamedTuple):
-    """The four rows of each box with the floor."""
+    """The three rows of each box with the floor."""
 
-    turn: Four
-    mass: Four
+    turn: Three
+    mass: Three
     gap: Two
 
 
@@ -55,20 +53,33 @@ def pair_rows(contact: Touch, a: Place, b: Place, once: Once) -> PairRows:
     """Rows of the pairs (a, b)."""
     nx, ny = contact.normal
     dx, dy = b.x - a.x, b.y - a.y
-    turn_a, turn_b, mass = [], [], []
-    for ux, uy in ((nx, ny), (-ny, nx)):
-        for (rx, ry), gap in zip(contact.points, contact.gaps, strict=True):
-            on_a, on_b = once((ry * ux - rx * uy, (rx - dx) * uy - (ry - dy) * ux))
-            inverse = 2.0 + INVERSE_INERTIA * (on_a * on_a + on_b * on_b)
-            turn_a.append(on_a)
-            turn_b.append(on_b)
-            mass.append(jnp.where(gap < 0, 1.0, 0.0) / inverse)
-    return PairRows(contact.normal, tuple(turn_a), tuple(turn_b), tuple(mass), contact.gaps)
+    holds = tuple(jnp.where(gap < 0, 1.0, 0.0) for gap in contact.gaps)
+    # The tangential impulse acts along the line between the faces; where it acts on it is the same.
+    first, second = (rx * nx + ry * ny for rx, ry in contact.points)
+    middle = jnp.where(
+        holds[0] + holds[1] == 1, holds[0] * first + holds[1] * second, first / 2 + second / 2
+    )
+    turns = [(ry * nx - rx * ny, (rx - dx) * ny - (ry - dy) * nx) for rx, ry in contact.points]
+    turns.append((-middle, middle - nx * dx - ny * dy))
+    turns = once(turns)
+    solid = (*holds, jnp.maximum(*holds))
+    return PairRows(
+        normal=contact.normal,
+        turn_a=tuple(on_a for on_a, _ in turns),
+        turn_b=tuple(on_b for _, on_b in turns),
+        mass=tuple(
+            holds / (2.0 + INVERSE_INERTIA * (on_a * on_a + on_b * on_b))
+            for holds, (on_a, on_b) in zip(solid, turns, strict=True)
+        ),
+        gap=contact.gaps,
+    )
 
 
 def floor_rows(contact: FloorTouch, fallen: Bool[Array, "m *b"]) -> FloorRows:
     """Rows of every box with the floor, whose normal points up and whose tangent to the right."""
-    turn = tuple(rx for rx, _ in contact.points) + tuple(-ry for _, ry in contact.points)
+    (left_x, left_y), (right_x, right_y) = contact.points
+    lower = jnp.minimum(left_y, right_y)
+    turn = (left_x, right_x, -lower)
     solid = jnp.where(contact.above & ~fallen, 1.0, 0.0)
     return FloorRows(
         turn=turn,
@@ -78,13 +89,12 @@ def floor_rows(contact: FloorTouch, fallen: Bool[Array, "m *b"]) -> FloorRows:
 
 
 def push(a: Motion, b: Motion, rows: PairRows, impulse: tuple[Rows, ...]) -> tuple[Motion, Motion]:
-    """Apply impulses to both boxes; two of them are the normal ones, four are all."""
+    """Apply impulses to both boxes: the two normal ones, or all three."""
     nx, ny = rows.normal
     along = impulse[0] + impulse[1]
     fx, fy = along * nx, along * ny
-    if len(impulse) == 4:
-        across = impulse[2] + impulse[3]
-        fx, fy = fx - across * ny, fy + across * nx
+    if len(impulse) == 3:
+        fx, fy = fx - impulse[2] * ny, fy + impulse[2] * nx
     turn_a = sum(row * part for row, part in zip(rows.turn_a, impulse, strict=False))
     turn_b = sum(row * part for row, part in zip(rows.turn_b, impulse, strict=False))
     return (
@@ -94,59 +104,51 @@ def push(a: Motion, b: Motion, rows: PairRows, impulse: tuple[Rows, ...]) -> tup
 
 
 def push_from_floor(v: Motion, rows: FloorRows, impulse: tuple[Rows, ...]) -> Motion:
-    """Apply the floor's impulses; two of them are the normal ones, four are all."""
+    """Apply the floor's impulses: the two normal ones, or all three."""
     turn = sum(row * part for row, part in zip(rows.turn, impulse, strict=False))
-    x = v.x + impulse[2] + impulse[3] if len(impulse) == 4 else v.x
+    x = v.x + impulse[2] if len(impulse) == 3 else v.x
     return Motion(x, v.y + impulse[0] + impulse[1], v.turn + INVERSE_INERTIA * turn)
 
 
 def solve_pair(
-    a: Motion, b: Motion, rows: PairRows, impulse: Four, friction: float, once: Once
-) -> tuple[Motion, Motion, Four]:
+    a: Motion, b: Motion, rows: PairRows, impulse: Three, friction: float, once: Once
+) -> tuple[Motion, Motion, Three]:
     """One visit of the velocity solver."""
     nx, ny = rows.normal
     dx, dy = b.x - a.x, b.y - a.y
-    across = nx * dy - ny * dx
-    tangent = []
-    for i in (2, 3):
-        speed = across + rows.turn_a[i] * a.turn + rows.turn_b[i] * b.turn
-        most = friction * impulse[i - 2]
-        wanted = impulse[i] - TANGENT_SHARE * rows.mass[i] * speed
-        tangent.append(once(jnp.clip(wanted, -most, most) - impulse[i]))
+    speed = nx * dy - ny * dx + rows.turn_a[2] * a.turn + rows.turn_b[2] * b.turn
+    most = friction * (impulse[0] + impulse[1])
+    tangent = once(jnp.clip(impulse[2] - rows.mass[2] * speed, -most, most) - impulse[2])
     # A tangential impulse changes the speed along the normal only through the boxes' turning.
-    a_turn = a.turn + INVERSE_INERTIA * (rows.turn_a[2] * tangent[0] + rows.turn_a[3] * tangent[1])
-    b_turn = b.turn + INVERSE_INERTIA * (rows.turn_b[2] * tangent[0] + rows.turn_b[3] * tangent[1])
+    a_turn = a.turn + INVERSE_INERTIA * rows.turn_a[2] * tangent
+    b_turn = b.turn + INVERSE_INERTIA * rows.turn_b[2] * tangent
     along = nx * dx + ny * dy
     normal = []
     for i in (0, 1):
         speed = along + rows.turn_a[i] * a_turn + rows.turn_b[i] * b_turn
         normal.append(once(jnp.maximum(-rows.mass[i] * speed, -impulse[i])))
-    change = (*normal, *tangent)
+    change = (*normal, tangent)
     a, b = once(push(a, b, rows, change))
     return a, b, tuple(old + new for old, new in zip(impulse, change, strict=True))
 
 
 def solve_floor(
-    v: Motion, rows: FloorRows, impulse: Four, friction: float, time_step: float
-) -> tuple[Motion, Four]:
+    v: Motion, rows: FloorRows, impulse: Three, friction: float, time_step: float
+) -> tuple[Motion, Three]:
     """One visit of the velocity solver to every box's contact with the floor.
 
     A box above the floor may approach it as fast as closes the gap in this step: no box can pass
     through, however fast. It comes to rest where Box2D's boxes do, `SLOP` within the skin.
     """
-    tangent = []
-    for i in (2, 3):
-        speed = v.x + rows.turn[i] * v.turn
-        most = friction * impulse[i - 2]
-        tangent.append(
-            jnp.clip(impulse[i] - TANGENT_SHARE * rows.mass[i] * speed, -most, most) - impulse[i]
-        )
-    turn = v.turn + INVERSE_INERTIA * (rows.turn[2] * tangent[0] + rows.turn[3] * tangent[1])
+    most = friction * (impulse[0] + impulse[1])
+    speed = v.x + rows.turn[2] * v.turn
+    tangent = jnp.clip(impulse[2] - rows.mass[2] * speed, -most, most) - impulse[2]
+    turn = v.turn + INVERSE_INERTIA * rows.turn[2] * tangent
     normal = []
     for i in (0, 1):
         speed = v.y + rows.turn[i] * turn + jnp.maximum(rows.gap[i] + SLOP, 0.0) / time_step
         normal.append(jnp.maximum(-rows.mass[i] * speed, -impulse[i]))
-    change = (*normal, *tangent)
+    change = (*normal, tangent)
     new = tuple(old + part for old, part in zip(impulse, change, strict=True))
     return push_from_floor(v, rows, change), new
 
@@ -176,10 +178,11 @@ def separate_floor(move: Motion, rows: FloorRows) -> Motion:
 
 
 def solve(
+    sweep: Sweep,
     place: Place,
     velocity: Motion,
-    impulses: Impulses,
     fallen: Bool[Array, "m *b"],
+    impulses: Impulses,
     settings: Settings,
     once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
@@ -189,15 +192,17 @@ def solve(
     )
     ground = floor_rows(touch_floor(place, *settings.floor), fallen)
     floor = tuple(
-        jnp.where((ground.mass[row] > 0) & (ground.gap[row % 2] < 0), old, 0.0)
-        for row, old in enumerate(impulses.floor)
+        jnp.where((ground.mass[0] > 0) & (jnp.minimum(*ground.gap) < 0), old, 0.0)
+        for old in impulses.floor
     )
     velocity = push_from_floor(velocity, ground, floor)
 
     def velocity_iteration(_: Any, carry: Any) -> Any:
         velocity, pair, floor = carry
 
-        def visit(a: Motion, b: Motion, row: tuple[PairRows, Four]) -> tuple[Motion, Motion, Four]:
+        def visit(
+            a: Motion, b: Motion, row: tuple[PairRows, Three]
+        ) -> tuple[Motion, Motion, Three]:
             return solve_pair(a, b, *row, settings.box_friction, once)
 
         velocity, pair = sweep(visit, velocity, (rows, pair))
@@ -228,7 +233,7 @@ def solve(
 
 def _prepare_pair(
     a: tuple[Place, Motion], b: tuple[Place, Motion], last: Any, once: Once
-) -> tuple[Any, Any, tuple[PairRows, Four, Any]]:
+) -> tuple[Any, Any, tuple[PairRows, Three, Any]]:
     """Find the contact, and start from the impulses that held it in the last step."""
     impulse, last_side = last
     contact = touch(a[0], b[0], once)

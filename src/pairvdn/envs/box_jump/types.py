@@ -5,12 +5,16 @@ Every array may carry batch axes AFTER its own (`*b`): the physics keeps the bat
 counter-clockwise. Places and speeds are those of a box's centre.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Bool, Float, Int8, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
 Rows = Float[Array, "*shape"]  # one number per box, or per pair of boxes, of every example
+
+
+# One number per round and pair, in whatever shapes the sweep has: see `pairing`.
+PerPair = Any
 
 
 class Motion(NamedTuple):
@@ -33,22 +37,28 @@ class Bodies(eqx.Module):
 class Impulses(eqx.Module):
     """What held contacts apart in the last physics step: the start of the next solution.
 
-    One entry per row of a contact: with rotation a pair touches in two points and each has a
-    normal and a tangential row (normal 1, normal 2, tangent 1, tangent 2); without rotation one
-    point is enough (normal, tangent). `pair_side` says on which side of the first box the second
-    one was, see `contacts`: on another side the old impulses mean nothing.
+    One entry per row of a contact: with rotation a pair touches in two points (normal 1, normal 2,
+    tangent); without, one is enough (normal, tangent). `pair_side` says on which side of the first
+    box the second one was, see `contacts`: on another side the old impulses mean nothing.
     """
 
-    pair: tuple[Float[Array, "rounds pairs *b"], ...]
-    pair_side: Int8[Array, "rounds pairs *b"]
+    pair: tuple[PerPair, ...]
+    pair_side: PerPair
     floor: tuple[Float[Array, "m *b"], ...]
+
+
+class RowMemory(eqx.Module):
+    """Impulses of boxes that stand in a row, see `near`, and where each box stood."""
+
+    impulses: Impulses
+    place_of: Int32[Array, "m *b"]
 
 
 class BoxJumpState(eqx.Module):
     """Everything that the next step depends on."""
 
     bodies: Bodies
-    impulses: Impulses
+    memory: Impulses | RowMemory
     calm: Int32[Array, "n *b"]  # physics steps in a row, since the reset, at low vertical speed
     fallen: Bool[Array, "n *b"]
     best: Float[Array, "*b"]  # greatest height of any box so far

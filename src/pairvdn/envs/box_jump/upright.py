@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool
 
 from pairvdn.envs.box_jump.contacts import SKIN, SLOP, Place, side_of
 from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import sweep
+from pairvdn.envs.box_jump.pairing import Sweep
 from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
 
@@ -73,8 +73,9 @@ def solve_pair(
     most = friction * impulse[0]
     across = jnp.clip(impulse[1] - rows.mass * (nx * dy - ny * dx), -most, most)
     along = jnp.maximum(impulse[0] - rows.mass * (nx * dx + ny * dy), 0.0)
-    a, b = once(push(a, b, rows.normal, along - impulse[0], across - impulse[1]))
-    return a, b, (along, across)
+    along, across = once((along - impulse[0], across - impulse[1]))
+    a, b = once(push(a, b, rows.normal, along, across))
+    return a, b, (impulse[0] + along, impulse[1] + across)
 
 
 def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: Settings) -> tuple[Two, Two]:
@@ -99,10 +100,11 @@ def separate_pair(a: Two, b: Two, rows: PairRows, once: Once) -> tuple[Two, Two]
 
 
 def solve(
+    sweep: Sweep,
     place: Place,
     velocity: Motion,
-    impulses: Impulses,
     fallen: Bool[Array, "m *b"],
+    impulses: Impulses,
     settings: Settings,
     once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
@@ -143,7 +145,11 @@ def solve(
         (settings.time_step * speeds[0], settings.time_step * speeds[1]),
     )
     still = jnp.zeros_like(velocity.turn)
-    return Motion(*speeds, still), Motion(*move, still), Impulses(pair, side, floor)
+    return (
+        Motion(speeds[0], speeds[1], still),
+        Motion(move[0], move[1], still),
+        Impulses(pair, side, floor),
+    )
 
 
 def _prepare_pair(

@@ -78,8 +78,9 @@ class OneStepGame(Environment[OneStepState]):
         turn = 2 * np.pi * np.arange(self.num_agents) / self.num_agents
         # The first agent is at the left, so that two agents stand side by side.
         places = np.stack([-np.cos(turn), np.sin(turn)], axis=1).astype(np.float32)
-        edge = np.full((self.num_agents, 3), 0.6, np.float32)
         radius = min(0.3, 0.8 * np.pi / self.num_agents)
+        step = np.roll(places, -1, axis=0) - places
+        rim = radius * step / np.linalg.norm(step, axis=1, keepdims=True)  # where an edge starts
         return Scene(
             bounds=jnp.asarray([-1.5, -1.5, 1.5, 1.5], jnp.float32),
             circles=Circles(
@@ -89,9 +90,9 @@ class OneStepGame(Environment[OneStepState]):
                 agent=jnp.arange(self.num_agents, dtype=jnp.int32),
             ),
             lines=Lines(
-                start=jnp.asarray(places),
-                end=jnp.asarray(np.roll(places, -1, axis=0)),
-                colour=jnp.asarray(edge),
+                start=jnp.asarray(places + rim),
+                end=jnp.asarray(places + step - rim),
+                colour=jnp.full((self.num_agents, 3), 0.6, jnp.float32),
             ),
         )
 

@@ -19,6 +19,7 @@ _REGISTRY: dict[str, str] = {
     "penalty": "pairvdn.envs.one_step.games:penalty",
     "qtran": "pairvdn.envs.one_step.games:qtran",
     "ring-game": "pairvdn.envs.one_step.games:ring_game",
+    "simple-spread": "pairvdn.envs.simple_spread.env:SimpleSpread",
     "wall": "pairvdn.envs.one_step.games:wall",
     "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
 }

@@ -10,7 +10,7 @@ from pairvdn import envs
 PAGES = Path(__file__).parents[2] / "docs/environments"
 
 
-@pytest.mark.parametrize("name", ["simple-spread"])
+@pytest.mark.parametrize("name", ["aloha", "gather", "predator-prey", "sensor", "simple-spread"])
 def test_a_page_holds_the_specification(name):
     specification = inspect.getdoc(type(envs.make(name)))
     assert specification in (PAGES / f"{name}.md").read_text()

@@ -73,7 +73,7 @@ def by_row(
             beside.append(jnp.minimum(so_far, jnp.where(level, sign * dx, NOBODY)))
             above = jnp.minimum(above, jnp.where(stacked & (dy > 0), dy, NOBODY))
             below = jnp.minimum(below, jnp.where(stacked & (dy < 0), -dy, NOBODY))
-        return k + 1, Distances(*beside, above, below)
+        return k + 1, Distances(beside[0], beside[1], above, below)
 
     def anything_left(carry: tuple[Array, Distances]) -> Bool[Array, ""]:
         k, near = carry

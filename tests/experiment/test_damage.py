@@ -1,7 +1,6 @@
 """Damaged checkpoints, full disks and folders that cannot be written."""
 
 import errno
-import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -67,7 +66,6 @@ DAMAGES = [
     ("manifest.json", flip_a_bit),
     ("manifest.json", truncate),
     ("manifest.json", remove),
-    ("learner.npz", remove),
 ]
 
 
@@ -80,9 +78,6 @@ def test_a_damaged_checkpoint_is_noticed(
     damage(newest / file)
     with pytest.raises(checkpoints.DamagedError):
         checkpoints.verify(newest)
-        checkpoints.read(newest, "learner", {}, inside="")
-        for part in ("learner", "replay"):
-            checkpoints.read(newest, part, [0], inside="nothing is called so")
 
 
 def test_the_checkpoint_before_a_damaged_one_is_used(finished: Path, run: Path) -> None:
@@ -103,8 +98,6 @@ def test_loading_warns_and_uses_the_one_before(run: Path) -> None:
 
 
 def test_best_is_never_replaced_by_last(run: Path) -> None:
-    with pytest.raises(ValueError, match="'last' or 'best'"):
-        pairvdn.load(run, "newest")
     best = pairvdn.load(run, "best")
     means = {
         line["epoch"] + 1: line["evaluation"]["mean"]
@@ -158,9 +151,7 @@ def test_a_disk_that_cannot_be_written_leaves_the_last_checkpoint(
     assert_same_end(run, finished, EPOCHS)
 
 
-def test_a_path_below_a_file_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_path_below_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     for below in ("file", "file/run"):
         assert main(["train", "wall/vdn", "--out", str(tmp_path / below)]) in (1, 2)
@@ -170,11 +161,11 @@ def test_a_path_below_a_file_is_refused(
         assert "Traceback" not in errors
 
 
-def test_a_limit_on_file_sizes_is_a_clear_error(cache: Path, tmp_path: Path) -> None:
+def test_a_limit_on_file_sizes_is_a_clear_error(tmp_path: Path) -> None:
     run = tmp_path / "run"
     done = subprocess.run(
-        command("train", "wall/vdn", "--out", run, "--epochs=2", "--checkpoints.seconds=0"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
+        ["bash", "-c", 'ulimit -f 48; exec "$@"', "bash"]  # kilobytes; a replay needs more
+        + command("train", "wall/vdn", "--out", run, "--epochs=2", "--checkpoints.seconds=0"),
         capture_output=True,
         text=True,
         check=False,

@@ -65,8 +65,9 @@ def by_row(
 
     def look(carry: tuple[Array, Distances]) -> tuple[Array, Distances]:
         k, near = carry
-        above, below, beside = near.above, near.below, []
-        for sign, so_far in ((-1, near.left), (1, near.right)):
+        left, right, above, below = near
+        beside = []
+        for sign, so_far in ((-1, left), (1, right)):
             dx, dy = neighbour(sign * k)
             level = (jnp.abs(dy) < 1.0 - OVERLAP) & (sign * dx > 0)
             stacked = jnp.abs(dx) < 1.0 - OVERLAP

@@ -164,8 +164,10 @@ def test_a_path_below_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_limit_on_file_sizes_is_a_clear_error(tmp_path: Path) -> None:
     run = tmp_path / "run"
     done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 48; exec "$@"', "bash"]  # kilobytes; a replay needs more
-        + command("train", "wall/vdn", "--out", run, "--epochs=2", "--checkpoints.seconds=0"),
+        [
+            *("bash", "-c", 'ulimit -f 48; exec "$@"', "bash"),  # kilobytes; a replay needs more
+            *command("train", "wall/vdn", "--out", run, "--epochs=2", "--checkpoints.seconds=0"),
+        ],
         capture_output=True,
         text=True,
         check=False,

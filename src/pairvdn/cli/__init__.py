@@ -15,7 +15,7 @@ import pairvdn
 # name -> (module:function, what it does). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
     "benchmark": ("pairvdn.cli.benchmark:main", "print how fast a preset runs here"),
-    "list": ("pairvdn.cli.list:main", "list environments, methods and presets"),
+    "list": ("pairvdn.cli.listing:main", "list environments, methods and presets"),
     "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),
     "train": ("pairvdn.cli.train:main", "train from a preset"),
 }

@@ -11,7 +11,6 @@ from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.folder import CLOCK
 
-
 # Takes the seed and a line of metrics.
 Log = Callable[[int, Mapping[str, Any]], None]
 Logger = contextlib.AbstractContextManager[Log]

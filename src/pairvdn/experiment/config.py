@@ -111,7 +111,7 @@ class Config:
                 raise ConfigError(f"A config has no key {key!r}; {hint(key, known)}")
             if key not in general and not isinstance(value, Mapping):
                 raise ConfigError(f"{key} must be a table of keys, not {value!r}.")
-        parts = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
+        parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
         records = {name: _record(name, kind, given.get(name, {})) for name, kind in RECORDS.items()}
         top = _record("", General, {key: given[key] for key in general if key in given})
         return Config(**parts, **records, **dataclasses.asdict(top))

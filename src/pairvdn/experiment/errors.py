@@ -12,6 +12,10 @@ class RunError(Exception):
     """A run folder that cannot be read, written or continued."""
 
 
+class FolderError(RunError):
+    """A folder that is not what was asked for: missing, not a run, or in the way."""
+
+
 class Interrupted(Exception):  # noqa: N818 - named for what happened, as it is read
     """A signal asked the run to stop, and it did, after saving."""
 

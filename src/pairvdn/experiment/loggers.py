@@ -1,0 +1,85 @@
+"""Where the numbers of a run can go besides its own folder."""
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pairvdn.experiment.config import Config
+from pairvdn.experiment.errors import ConfigError
+from pairvdn.experiment.folder import CLOCK
+
+
+class Log(Protocol):
+    """Takes a line of metrics of one seed."""
+
+    def __call__(self, seed: int, line: Mapping[str, Any]) -> None:
+        """Log it."""
+        ...
+
+
+Logger = contextlib.AbstractContextManager[Log]
+
+
+def scalars(line: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers of a line of metrics; the evaluation and the clock by their parts."""
+    numbers = {key: value for key, value in line.items() if isinstance(value, int | float)}
+    clock = {f"{CLOCK}/{key}": value for key, value in line[CLOCK].items()}
+    evaluation = {"evaluation/return": line["evaluation"]["mean"]} if "evaluation" in line else {}
+    return {key: float(value) for key, value in (numbers | clock | evaluation).items()}
+
+
+def has_tensorboard() -> bool:
+    """Whether tensorboardX is installed."""
+    return importlib.util.find_spec("tensorboardX") is not None
+
+
+@contextlib.contextmanager
+def tensorboard(folder: Path) -> Iterator[Log]:
+    """Write event files to `folder/tensorboard`, one curve for each seed."""
+    from tensorboardX import SummaryWriter
+
+    writers: dict[int, Any] = {}
+
+    def log(seed: int, line: Mapping[str, Any]) -> None:
+        if seed not in writers:
+            # Steps that were logged before a kill and are done again replace the old ones.
+            target = str(folder / "tensorboard" / f"seed-{seed}")
+            writers[seed] = SummaryWriter(target, purge_step=line["epoch"])
+        for name, number in scalars(line).items():
+            writers[seed].add_scalar(name, number, line["epoch"])
+
+    try:
+        yield log
+    finally:
+        for writer in writers.values():
+            writer.close()
+
+
+@contextlib.contextmanager
+def wandb(folder: Path, config: Config) -> Iterator[Log]:
+    """Log to Weights & Biases; `WANDB_MODE=offline` keeps everything in `folder/wandb`."""
+    try:
+        import wandb as library
+    except ImportError:
+        raise ConfigError(
+            "--wandb needs the package wandb: pip install 'pairvdn[logging]'."
+        ) from None
+    run = library.init(
+        project="pairvdn",
+        name=folder.name,
+        dir=str(folder),
+        config=config.to_dict(),
+        id=folder.name,
+        resume="allow",
+    )
+
+    def log(seed: int, line: Mapping[str, Any]) -> None:
+        named = {f"seed-{seed}/{name}": number for name, number in scalars(line).items()}
+        run.log(named, step=line["epoch"])
+
+    try:
+        yield log
+    finally:
+        run.finish()

@@ -195,8 +195,11 @@ def _noted(
     def note() -> dict[str, Float[Array, "moments episodes"]]:
         now = _measures(env, env_state, returns)
         return {
-            name: jnp.where(to_come[:, None], now[name][None], noted)
-            for name, noted in measures.items()
+            name: jnp.where(to_come[:, None], now[name][None], before)
+            for name, before in measures.items()
         }
 
-    return jax.lax.cond(jnp.any(to_come), note, lambda: measures)
+    noted: dict[str, Float[Array, "moments episodes"]] = jax.lax.cond(
+        jnp.any(to_come), note, lambda: measures
+    )
+    return noted

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 

@@ -7,7 +7,7 @@ and no random identifiers: the same numbers give the same bytes.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -22,7 +22,7 @@ except ImportError as error:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_SETTINGS = {"svg.hashsalt": "pairvdn", "svg.fonttype": "none", "font.size": 9}
+_SETTINGS: Any = {"svg.hashsalt": "pairvdn", "svg.fonttype": "none", "font.size": 9}
 
 Line = Float[np.ndarray, "_"]
 
@@ -111,9 +111,7 @@ def _draw_panel(axes: Axes, panel: Panel, labels: Sequence[str]) -> None:
             linewidth=1.3,
             label=curve.label,
         )
-        axes.fill_between(
-            curve.steps, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0
-        )
+        axes.fill_between(curve.steps, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
     if panel.random is not None:
         axes.axhline(panel.random, color="black", linestyle="--", linewidth=1, label="random")
     axes.set_title(panel.title, fontsize=9)

@@ -42,6 +42,7 @@ class Seeds(abc.ABC):
     def init(self) -> LearnerState:
         """States before the first epoch."""
         state: LearnerState = self._init(self.keys)
+        state.epoch.block_until_ready()
         return state
 
     def shape(self) -> LearnerState:

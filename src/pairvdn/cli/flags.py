@@ -71,7 +71,7 @@ def add_config_flags(parser: Parser, config: Config) -> None:
         group = parser.add_argument_group(f"{kind} {name}")
         _add(group, f"{kind}.name", Argument("name", str), name)
         for key, argument in known_arguments(kind, name).items():
-            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "its own default"))
+            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
 
 
 def _add(group: Any, path: str, argument: Argument, value: Any) -> None:

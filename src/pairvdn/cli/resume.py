@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.progress import progress
-from pairvdn.cli.train import add_output_flags, loggers
+from pairvdn.cli.train import add_output_flags, loggers, require_loggers
 from pairvdn.experiment import resume
 from pairvdn.experiment.folder import read_config
 
@@ -20,6 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     add_output_flags(parser)
     given = parser.parse_all(arguments)
     config = read_config(given.run)
+    require_loggers(given)
     with progress(quiet=given.quiet) as (on_epoch, say):
         went_on = resume(
             given.run,

@@ -8,7 +8,7 @@ from pathlib import Path
 from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
 from pairvdn.cli.progress import progress
 from pairvdn.experiment import Config, ConfigError, load_preset, preset_names, train
-from pairvdn.experiment.loggers import Logger, has_tensorboard, tensorboard, wandb
+from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
 
 ABOUT = """Train from a preset, ENV/METHOD (the best recipe known) or ENV/METHOD-paper (the paper's
 hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
@@ -30,8 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     config = changed(config, given)
     out = given.out or _free_folder(config)
     seeds = None if given.seeds is None else positive("--seeds", given.seeds)
+    require_loggers(given)
     with progress(quiet=given.quiet) as (on_epoch, say):
-        say(f"training {config.env.name}/{config.method.name} into {out}")
         train(
             config,
             out,
@@ -74,6 +74,12 @@ def add_output_flags(parser: Parser) -> None:
     parser.add_argument(
         "--no-tensorboard", action="store_true", help="no event files, though tensorboardX is here"
     )
+
+
+def require_loggers(given: argparse.Namespace) -> None:
+    """Refuse before anything is written."""
+    if given.wandb:
+        require_wandb()
 
 
 def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:

@@ -4,12 +4,13 @@ A checkpoint is a folder: for each part a `.npz` of named leaves (no pickle), an
 which holds the shape, type and checksum of every leaf, and some facts.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,23 +68,31 @@ def read(folder: Path, part: str, like: Tree, *, inside: str = "") -> Tree:
     if described is None:
         raise DamagedError(f"it has no part {part!r}")
     paths, structure = jax.tree_util.tree_flatten_with_path(like)
-    try:
-        with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
-            leaves = [
-                _checked(stored, inside + jax.tree_util.keystr(path), described)
-                for path, _ in paths
-            ]
-    except FileNotFoundError:
-        raise DamagedError(f"it has no {part}.npz") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DamagedError(f"{part}.npz cannot be read: {error}") from error
+    with _opened(folder, part) as stored:
+        names = [inside + jax.tree_util.keystr(path) for path, _ in paths]
+        leaves = [_checked(stored, name, described) for name in names]
     tree: Tree = jax.tree_util.tree_unflatten(structure, leaves)
     return tree
 
 
-def has_part(folder: Path, part: str) -> bool:
-    """Whether a part is still there; the replay of old checkpoints is removed."""
-    return (folder / f"{part}.npz").exists()
+def verify(folder: Path) -> None:
+    """Raise `DamagedError` unless every array that is there is what was written."""
+    for part, described in _manifest(folder)["parts"].items():
+        if (folder / f"{part}.npz").exists():  # the replay of an old checkpoint is removed
+            with _opened(folder, part) as stored:
+                for name in described:
+                    _checked(stored, name, described)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path, part: str) -> Iterator[Any]:
+    try:
+        with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
+            yield stored
+    except FileNotFoundError:
+        raise DamagedError(f"it has no {part}.npz") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DamagedError(f"{part}.npz cannot be read: {error}") from error
 
 
 def _checked(stored: Any, name: str, described: Mapping[str, Any]) -> np.ndarray:

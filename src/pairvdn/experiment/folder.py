@@ -155,9 +155,10 @@ def is_finished(folder: Path, config: Config) -> bool:
     """Whether the state after the last epoch is saved and sound."""
     last = RunFolder(folder).checkpoint_at(config.epochs)
     try:
-        return bool(checkpoint.facts(last)["epoch"] == config.epochs)
+        checkpoint.verify(last)
     except checkpoint.DamagedError:
         return False
+    return True
 
 
 def require_new(folder: Path) -> None:

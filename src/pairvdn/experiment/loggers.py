@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -57,21 +58,25 @@ def tensorboard(folder: Path) -> Iterator[Log]:
             writer.close()
 
 
+def require_wandb() -> None:
+    """Raise `ConfigError` unless wandb is installed."""
+    if importlib.util.find_spec("wandb") is None:
+        raise ConfigError("--wandb needs the package wandb: pip install 'pairvdn[logging]'.")
+
+
 @contextlib.contextmanager
 def wandb(folder: Path, config: Config) -> Iterator[Log]:
     """Log to Weights & Biases; `WANDB_MODE=offline` keeps everything in `folder/wandb`."""
-    try:
-        import wandb as library
-    except ImportError:
-        raise ConfigError(
-            "--wandb needs the package wandb: pip install 'pairvdn[logging]'."
-        ) from None
+    import wandb as library
+
+    # The same folder goes on with the same curve; two of the same name are two curves.
+    place = zlib.crc32(str(folder.resolve()).encode())
     run = library.init(
         project="pairvdn",
         name=folder.name,
         dir=str(folder),
         config=config.to_dict(),
-        id=folder.name,
+        id=f"{folder.name}-{place:08x}",
         resume="allow",
     )
 

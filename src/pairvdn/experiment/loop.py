@@ -12,7 +12,7 @@ from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import Interrupted
 from pairvdn.experiment.folder import CLOCK, RunFolder, read_metrics
 from pairvdn.experiment.loggers import Log
-from pairvdn.experiment.saving import Rest, newest_sound, save, save_best
+from pairvdn.experiment.saving import Rest, newest_sound, save, save_best, without_replay
 from pairvdn.experiment.seeds import Seeds
 from pairvdn.experiment.signals import Wish, stop_wished
 from pairvdn.learning import Metrics, raise_if_diverged
@@ -133,10 +133,10 @@ class _Loop:
     def _keep_best(self, means: Sequence[float]) -> None:
         if all(mean <= best for mean, best in zip(means, self.best, strict=True)):
             return
-        for row, state in enumerate(self.training.split(self.state)):
+        for row, bare in enumerate(self.training.split(without_replay(self.state))):
             if means[row] > self.best[row]:
                 self.best[row] = means[row]
-                save_best(self.folders[row], state, mean_return=means[row])
+                save_best(self.folders[row], bare, mean_return=means[row])
 
     def _save(self) -> None:
         start = time.monotonic()
@@ -162,12 +162,13 @@ class _Loop:
             return
         if self.saved_at != self.epoch:
             self._save()
-        (state,) = self.training.split(self.state)
-        raise_if_diverged(state.divergence)
+        (divergence,) = self.training.split(self.state.divergence)
+        raise_if_diverged(divergence)
 
     def _name_diverged(self) -> None:
-        for folder, state in zip(self.folders, self.training.split(self.state), strict=True):
-            if state.divergence.happened:
+        happened = self.training.split(self.state.divergence.happened)
+        for folder, diverged in zip(self.folders, happened, strict=True):
+            if diverged:
                 self.say(f"warning: {folder.path.name} diverged; see its metrics.jsonl")
 
 

@@ -67,6 +67,7 @@ def train(
                 seeds = list(range(config.seed, config.seed + num_seeds))
                 checkpoint.write_text(folder / "seeds.json", json.dumps(seeds))
                 checkpoint.write_text(folder / "config.toml", config.to_toml())
+            say(f"training {config.env.name}/{config.method.name} into {folder}")
             _continue(folder, config, built, on_epoch, say, make_loggers)
 
 

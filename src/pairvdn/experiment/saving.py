@@ -26,6 +26,8 @@ def explained(folder: Path) -> Iterator[None]:
     """Turn an error of the file system into one line that says what is left."""
     try:
         yield
+    except BrokenPipeError:  # of the terminal, not of the folder
+        raise
     except OSError as error:
         saved = RunFolder(folder).saved() if folder.is_dir() else []
         left = f"; the last good checkpoint is {saved[-1].name}" if saved else ""
@@ -40,24 +42,24 @@ def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int) -
     replay = eqx.tree_at(
         lambda r: r.items, state.replay, jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
     )
-    parts = {"learner": _without_replay(state), "replay": replay}
+    parts = {"learner": without_replay(state), "replay": replay}
     folder.sync_metrics()
     checkpoint.write(folder.checkpoint_at(epoch), parts, {"epoch": epoch, "seconds": seconds})
     folder.prune(keep)
 
 
-def save_best(folder: RunFolder, state: LearnerState, *, mean_return: float) -> None:
-    """Save what was learned up to the best evaluation so far."""
-    facts = {"epoch": int(state.epoch), "return": mean_return}
-    checkpoint.write(folder.checkpoints / BEST, {"learner": _without_replay(state)}, facts)
+def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
+    """Save what was learned up to the best evaluation so far; the state is one without replay."""
+    facts = {"epoch": int(bare.epoch), "return": mean_return}
+    checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
 
 
 def restore(path: Path, shape: LearnerState) -> tuple[LearnerState, float]:
     """A saved state, bit for bit, and the seconds that it had taken."""
-    learner = checkpoint.read(path, "learner", _without_replay(shape))
+    learner = checkpoint.read(path, "learner", without_replay(shape))
     replay = checkpoint.read(path, "replay", shape.replay)
     for array, like in zip(
-        jax.tree.leaves(learner), jax.tree.leaves(_without_replay(shape)), strict=True
+        jax.tree.leaves(learner), jax.tree.leaves(without_replay(shape)), strict=True
     ):
         _require_same(path, array.shape, array.dtype, like.shape, like.dtype)
 
@@ -112,7 +114,8 @@ class Rest:
         self._free_at = time.monotonic() + max(self._settings.seconds, LEAST_REST * cost)
 
 
-def _without_replay(state: LearnerState) -> LearnerState:
+def without_replay(state: LearnerState) -> LearnerState:
+    """All of a state but its largest part, which only resuming needs."""
     bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
     return bare
 

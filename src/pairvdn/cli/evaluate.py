@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
     add_evaluation_flags(parser)
     parser.add_argument(
-        "--checkpoint", default="last", metavar="last|best", help="which one (now last)"
+        "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object and no more")
     given = parser.parse_all(arguments)

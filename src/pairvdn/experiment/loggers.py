@@ -5,13 +5,14 @@ import importlib.util
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.folder import CLOCK
 
 
+@runtime_checkable
 class Log(Protocol):
     """Takes a line of metrics of one seed."""
 

@@ -118,7 +118,7 @@ class _Loop:
 
     def _counts(self) -> np.ndarray:
         """Environment steps and updates so far, of all seeds."""
-        counts = (self.state.env_steps, self.state.updates)
+        counts = (self.state.env_steps, self.state.learned.updates)
         return np.array([np.asarray(count).sum(dtype=np.int64) for count in counts])
 
     def _evaluation(self) -> list[dict[str, Any]] | None:

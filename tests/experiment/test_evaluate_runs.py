@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_runs import BOXES, GAME, train_small
+from small_runs import small_run
 
 from pairvdn.envs import make
 from pairvdn.evaluation import play_greedy
@@ -19,31 +19,37 @@ from pairvdn.experiment.folder import read_config
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("runs")
-    train_small("climbing/vdn", root / "vdn", GAME, seeds=3)
-    train_small("climbing/iql", root / "iql", GAME, seeds=2)
-    train_small("box-jump/pairvdn-sorted", root / "boxes", BOXES)
-    return root
+def vdn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("vdn", tmp_path_factory)
 
 
-def test_the_same_numbers_twice_and_from_a_copy(folder: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def iql(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("iql", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("boxes", tmp_path_factory)
+
+
+def test_the_same_numbers_twice_and_from_a_copy(boxes: Path, tmp_path: Path) -> None:
     settings = Settings(episodes=3, max_steps=12)
-    first = evaluate(folder / "boxes", settings)
-    assert evaluate(folder / "boxes", settings) == first
-    copy = Path(shutil.copytree(folder / "boxes", tmp_path / "copy"))
+    first = evaluate(boxes, settings)
+    assert evaluate(boxes, settings) == first
+    copy = Path(shutil.copytree(boxes, tmp_path / "copy"))
     assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
     shutil.rmtree(copy / "evaluations")
     assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
 
 
-def test_the_numbers_are_those_of_the_loaded_value(folder: Path) -> None:
-    loaded = load(folder / "boxes")
+def test_the_numbers_are_those_of_the_loaded_value(boxes: Path) -> None:
+    loaded = load(boxes)
     env = make("box-jump", **{**loaded.config.env.arguments, "max_steps": 12})
     played = play_greedy(
         env, loaded.value, episodes=3, seed=5, action_hold=loaded.action_hold, moments=(8, 12)
     )
-    evaluated = evaluate(folder / "boxes", Settings(episodes=3, max_steps=12, seed=5))
+    evaluated = evaluate(boxes, Settings(episodes=3, max_steps=12, seed=5))
     assert evaluated["return"]["values"] == played.returns.tolist()
     heights = evaluated["extra"]["measures"]["best_height"]
     assert list(heights) == ["8", "12"]
@@ -53,9 +59,9 @@ def test_the_numbers_are_those_of_the_loaded_value(folder: Path) -> None:
 
 
 def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
-    folder: Path, tmp_path: Path
+    vdn: Path, tmp_path: Path
 ) -> None:
-    run = Path(shutil.copytree(folder / "vdn" / "seed-0", tmp_path / "run"))
+    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
     settings = Settings(episodes=2)
     first = evaluate(run, settings)
     (file,) = (run / "evaluations").glob("last-*-2-*.json")
@@ -67,9 +73,9 @@ def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
     assert evaluate(run, settings) == first
 
 
-def test_several_seeds_count_one_number_each(folder: Path) -> None:
-    together = evaluate(folder / "vdn", Settings(episodes=4))
-    single = [evaluate(folder / "vdn" / f"seed-{seed}", Settings(episodes=4)) for seed in range(3)]
+def test_several_seeds_count_one_number_each(vdn: Path) -> None:
+    together = evaluate(vdn, Settings(episodes=4))
+    single = [evaluate(vdn / f"seed-{seed}", Settings(episodes=4)) for seed in range(3)]
     assert together["interval_over"] == "seeds"
     assert {one["interval_over"] for one in single} == {"episodes"}
     assert together["return"]["values"] == [one["return"]["mean"] for one in single]
@@ -77,8 +83,8 @@ def test_several_seeds_count_one_number_each(folder: Path) -> None:
     assert together["random"] == single[0]["random"]
 
 
-def test_last_and_best_are_told_apart(folder: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(folder / "vdn" / "seed-1", tmp_path / "run"))
+def test_last_and_best_are_told_apart(vdn: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(vdn / "seed-1", tmp_path / "run"))
     assert evaluate(run, Settings(checkpoint="last"))["extra"]["epochs"] == [4]
     best = evaluate(run, Settings(checkpoint="best"))
     assert best["checkpoint"] == "best"
@@ -88,8 +94,8 @@ def test_last_and_best_are_told_apart(folder: Path, tmp_path: Path) -> None:
         evaluate(run, Settings(checkpoint="best", episodes=3))
 
 
-def test_a_run_that_diverged_is_counted(folder: Path, tmp_path: Path) -> None:
-    runs = Path(shutil.copytree(folder / "vdn", tmp_path / "runs"))
+def test_a_run_that_diverged_is_counted(vdn: Path, tmp_path: Path) -> None:
+    runs = Path(shutil.copytree(vdn, tmp_path / "runs"))
     metrics = runs / "seed-1" / "metrics.jsonl"
     lines = [json.loads(line) for line in metrics.read_text().splitlines()]
     lines[-1]["diverged"] = True
@@ -117,31 +123,43 @@ def test_moments_are_the_end_of_training_and_the_end() -> None:
     assert moments(400, 100) == (100,)
 
 
-def test_compare_puts_methods_of_a_task_side_by_side(folder: Path) -> None:
-    runs = [folder / "vdn", folder / "iql" / "seed-0", folder / "iql" / "seed-1"]
+def test_compare_puts_methods_of_a_task_side_by_side(vdn: Path, iql: Path) -> None:
+    runs = [vdn, iql / "seed-0", iql / "seed-1"]
     comparison = compare(runs, Settings(episodes=2))
     first, second = comparison.rows
     assert (first.method, first.seeds, second.method, second.seeds) == ("vdn", 3, "iql", 2)
     assert first.better.value == 0.5  # against itself
-    values = evaluate(folder / "vdn", Settings(episodes=2))["return"]["values"]
+    values = evaluate(vdn, Settings(episodes=2))["return"]["values"]
     assert first.mean.value == pytest.approx(np.mean(values))
     assert comparison.over_tasks == {}
 
 
-def test_compare_over_tasks_needs_several_that_both_have(folder: Path, tmp_path: Path) -> None:
-    train_small("penalty/vdn", tmp_path / "vdn", GAME, seeds=2)
-    train_small("penalty/iql", tmp_path / "iql", GAME, seeds=2)
-    runs = [folder / "vdn", folder / "iql", tmp_path / "vdn", tmp_path / "iql"]
+def _moved(runs: Path, copy: Path, game: str) -> Path:
+    shutil.copytree(runs, copy)
+    shutil.rmtree(copy / "evaluations", ignore_errors=True)
+    for file in [copy / "config.toml", *copy.glob("seed-*/config.toml")]:
+        file.write_text(file.read_text().replace('"climbing"', f'"{game}"'))
+    for results in copy.glob("seed-*/evaluations"):
+        shutil.rmtree(results)
+    return copy
+
+
+def test_compare_over_tasks_needs_several_that_both_have(
+    vdn: Path, iql: Path, tmp_path: Path
+) -> None:
+    # The games have the same shapes, so that what was learned in one can be played in the other.
+    others = [_moved(run, tmp_path / run.name, "penalty") for run in (vdn, iql)]
+    runs = [vdn, iql, *others]
     comparison = compare(runs, Settings(episodes=2))
     assert [row.task for row in comparison.rows] == ["climbing", "climbing", "penalty", "penalty"]
     by_task = [row.better.value for row in comparison.rows if row.method == "iql"]
     assert comparison.over_tasks["iql"].value == pytest.approx(np.mean(by_task))
 
 
-def test_task_labels_say_in_what_tasks_differ(folder: Path) -> None:
-    boxes = read_config(folder / "boxes")
+def test_task_labels_say_in_what_tasks_differ(vdn: Path, boxes: Path) -> None:
+    boxes = read_config(boxes)
     more = boxes.replace({"env.num_boxes": 3, "env.max_steps": 9})
-    game = read_config(folder / "vdn")
+    game = read_config(vdn)
     assert task_labels([boxes, more, game]) == [
         "box-jump num_boxes=2",
         "box-jump num_boxes=3",
@@ -150,9 +168,9 @@ def test_task_labels_say_in_what_tasks_differ(folder: Path) -> None:
     assert task_labels([boxes, boxes.replace({"env.max_steps": 9})]) == ["box-jump"] * 2
 
 
-def test_learning_curves_are_means_over_seeds_with_their_interval(folder: Path) -> None:
-    curve = learning_curve([folder / "vdn"])
-    singles = [learning_curve([folder / "vdn" / f"seed-{seed}"]) for seed in range(3)]
+def test_learning_curves_are_means_over_seeds_with_their_interval(vdn: Path) -> None:
+    curve = learning_curve([vdn])
+    singles = [learning_curve([vdn / f"seed-{seed}"]) for seed in range(3)]
     assert (curve.seeds, len(curve.steps)) == (3, 2)
     assert np.allclose(curve.mean, np.mean([one.mean for one in singles], axis=0))
     assert np.all(curve.low <= curve.mean)
@@ -161,8 +179,8 @@ def test_learning_curves_are_means_over_seeds_with_their_interval(folder: Path) 
     assert shading([singles[0]]) == OVER_EPISODES
 
 
-def test_a_run_without_evaluations_has_no_curve(folder: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(folder / "vdn" / "seed-0", tmp_path / "run"))
+def test_a_run_without_evaluations_has_no_curve(vdn: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
     (run / "metrics.jsonl").write_text("")
     with pytest.raises(RunError, match="no evaluation yet"):
         learning_curve([run])

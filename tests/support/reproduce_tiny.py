@@ -4,6 +4,7 @@ from pairvdn.experiment.reproduce import Scale
 
 TINY = Scale(
     seeds=2,
+    methods=("vdn",),
     episodes=2,
     long_steps=16,
     changes={

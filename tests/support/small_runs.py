@@ -1,6 +1,10 @@
-"""Runs so small that a test can train them."""
+"""Runs so small that a test can train them, trained once for all tests and processes."""
 
+import fcntl
+import os
 from pathlib import Path
+
+import pytest
 
 from pairvdn.experiment import load_preset, train
 
@@ -32,7 +36,21 @@ BOXES = {
 }
 
 
-def train_small(preset: str, folder: Path, changes: dict, *, seeds: int | None = None) -> Path:
-    """Train a preset with these changes."""
-    train(load_preset(preset).replace(changes), folder, num_seeds=seeds)
-    return folder
+RUNS = {
+    "vdn": ("climbing/vdn", GAME, 3),
+    "iql": ("climbing/iql", GAME, 2),
+    "boxes": ("box-jump/pairvdn-sorted", BOXES, None),
+}
+
+
+def small_run(name: str, temporary: pytest.TempPathFactory) -> Path:
+    """The folder of one of `RUNS`. Tests must not change it: they share it."""
+    base = temporary.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small-runs"
+    root.mkdir(exist_ok=True)
+    preset, changes, seeds = RUNS[name]
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / name).exists():
+            train(load_preset(preset).replace(changes), root / name, num_seeds=seeds)
+    return root / name

@@ -9,9 +9,11 @@ from typing import Any
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
 from pairvdn.experiment.errors import ConfigError, hint
-from pairvdn.experiment.reproduce import FULL, QUICK, Scale, table1, to_markdown
+from pairvdn.experiment.reproduce import EXTENSIONS, FULL, QUICK, Scale, table1, to_markdown
 from pairvdn.experiment.saving import explained
 from pairvdn.experiment.schema import parse
+
+Part = Callable[[Path, Scale], None]
 
 ABOUT = f"""Train what the paper trains and make its tables and figures:
 
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("what", metavar="WHAT", help=", ".join(PARTS))
     parser.add_argument("--seeds", metavar="N", help=f"training seeds (now {FULL.seeds})")
     parser.add_argument("--quick", action="store_true", help="far too little training")
-    parser.add_argument("--all", action="store_true", help="table1: the extensions as well")
+    parser.add_argument("--all", action="store_true", help="the extensions as well")
     parser.add_argument("--out", type=Path, help="a folder (now reproduction, or ...-quick)")
     given = parser.parse_all(arguments)
     if given.what not in PARTS:
@@ -39,10 +41,12 @@ def main(arguments: Sequence[str]) -> int:
     scale = QUICK if given.quick else FULL
     if given.seeds is not None:
         scale = dataclasses.replace(scale, seeds=parse("--seeds", int, given.seeds))
+    if given.all:
+        scale = dataclasses.replace(scale, methods=(*scale.methods, *EXTENSIONS))
     out = given.out or Path("reproduction-quick" if given.quick else "reproduction")
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
-        PARTS[given.what](out, scale, given.all)
+        PARTS[given.what](out, scale)
     return 0
 
 
@@ -51,32 +55,32 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def _table1(out: Path, scale: Scale, every_method: bool) -> None:
-    print(to_markdown(table1(out, scale, every_method=every_method, say=say), scale))
+def _table1(out: Path, scale: Scale) -> None:
+    print(to_markdown(table1(out, scale, say=say), scale))
     _name([out / f"table1.{suffix}" for suffix in ("md", "csv", "json")])
 
 
-def _trained(name: str) -> Callable[[Path, Scale, bool], None]:
+def _trained(name: str) -> Part:
     """A figure for which something must be trained."""
 
-    def make(out: Path, scale: Scale, _: bool) -> None:
+    def make(out: Path, scale: Scale) -> None:
         made: Any = getattr(drawing("paper_figures"), name)(out, scale, say=say)
         _show(made, scale.note)
 
     return make
 
 
-def _untrained(name: str) -> Callable[[Path, Scale, bool], None]:
+def _untrained(name: str) -> Part:
     """A figure for which nothing is trained, so that it is always the real thing."""
 
-    def make(out: Path, scale: Scale, _: bool) -> None:
+    def make(out: Path, scale: Scale) -> None:
         made: Any = getattr(drawing("paper_figures"), name)(out)
         _show(made, "")
 
     return make
 
 
-PARTS: dict[str, Callable[[Path, Scale, bool], None]] = {
+PARTS: dict[str, Part] = {
     "table1": _table1,
     "curves": _trained("curves"),
     "grouping": _trained("grouping"),

@@ -6,20 +6,20 @@ Every function returns the files that it wrote and what it has to say besides.
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from pairvdn import envs
-from pairvdn.envs.scene import Scene
+from pairvdn.envs.scene import Rectangles, Scene
 from pairvdn.evaluation import film_greedy, film_random
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.curves import learning_curve, shading
 from pairvdn.experiment.evaluate import Settings, env_for, evaluate
 from pairvdn.experiment.folder import run_folders
-from pairvdn.experiment.reproduce import PAPER_METHODS, TASKS, Scale, available, ensure_trained
+from pairvdn.experiment.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.experiment.run import load
 from pairvdn.viewing.curves import panel
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
@@ -45,7 +45,7 @@ def curves(out: Path, scale: Scale, *, say: Say) -> Made:
     """The five panels of learning curves, as far as this version has their environments."""
     panels, every, missing = [], [], []
     for task, what in TASKS.items():
-        methods = [method for method in PAPER_METHODS if available(task, method)]
+        methods = [method for method in scale.methods if available(task, method)]
         if not methods:
             missing.append(what.title)
             continue
@@ -118,8 +118,7 @@ def _pixels(scene: Scene) -> Any:
 
 def _coloured(scene: Scene, distances: np.ndarray) -> Scene:
     """The scene with agents from red, at distance 0, to black, at distance 1."""
-    shapes = scene.rectangles
-    assert shapes is not None, "Box Jump is made of rectangles"
+    shapes = cast(Rectangles, scene.rectangles)  # Box Jump is made of nothing else
     red = 1.0 - np.clip(distances, 0.0, 1.0)
     agent = np.asarray(shapes.agent)
     colour = np.array(shapes.colour)

@@ -2,6 +2,7 @@
 
 from pairvdn.experiment.reproduce.table1 import Cell, papers_numbers, table1, to_csv, to_markdown
 from pairvdn.experiment.reproduce.tasks import (
+    EXTENSIONS,
     FULL,
     PAPER_METHODS,
     QUICK,
@@ -13,6 +14,7 @@ from pairvdn.experiment.reproduce.tasks import (
 )
 
 __all__ = [
+    "EXTENSIONS",
     "FULL",
     "PAPER_METHODS",
     "QUICK",

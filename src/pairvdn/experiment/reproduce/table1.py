@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.reproduce.tasks import (
-    EXTENSIONS,
-    PAPER_METHODS,
-    Scale,
-    ensure_trained,
-)
+from pairvdn.experiment.reproduce.tasks import Scale, ensure_trained
 
 ROTATIONS = {"rotation": "box-jump-16-rotation", "no-rotation": "box-jump-16-no-rotation"}
 
@@ -34,22 +29,19 @@ class Cell(NamedTuple):
     diverged: int
 
 
-def table1(
-    out: Path, scale: Scale, *, every_method: bool = False, say: Callable[[str], None]
-) -> list[Cell]:
+def table1(out: Path, scale: Scale, *, say: Callable[[str], None]) -> list[Cell]:
     """Train what is missing, evaluate it, and write `table1.md`, `.csv` and `.json`.
 
     With the preset `table1` neither the observation nor the reward knows how long an episode
     lasts, so the score after 400 steps is that of the first 400 of 1000.
     """
-    methods = (*PAPER_METHODS, *EXTENSIONS) if every_method else PAPER_METHODS
     settings = Settings(episodes=scale.episodes, max_steps=scale.long_steps)
     cells: list[Cell] = []
     for rotation, task in ROTATIONS.items():
-        for method in methods:
+        for method in scale.methods:
             folder = ensure_trained(out, task, method, scale, say=say)
             evaluated = evaluate(folder, settings)
-            if method == methods[0]:
+            if method == scale.methods[0]:
                 cells += _cells("random", rotation, evaluated, evaluated["extra"]["random"])
             cells += _cells(method, rotation, evaluated, evaluated["extra"])
     write_text(out / "table1.md", to_markdown(cells, scale))

@@ -46,6 +46,7 @@ class Scale:
     """How much is trained and played. `note` stands on everything that is not the real thing."""
 
     seeds: int = 5
+    methods: tuple[str, ...] = PAPER_METHODS
     episodes: int = 20
     long_steps: int = 1000
     changes: Mapping[str, Any] = dataclasses.field(default_factory=dict)

@@ -19,7 +19,7 @@ from pairvdn.experiment.schema import parse
 from pairvdn.values import Value
 
 PRESET = "box-jump/pairvdn-sorted"
-EPOCHS = 40
+EPOCHS = 56
 LONG = 1000  # steps of an episode, as in the paper's long evaluation
 ABOUT = f"""Train {PRESET} (16 boxes without rotation) for about two minutes, compare it with the
 random policy and with a network that was never trained, and draw its learning curve and a film."""
@@ -40,7 +40,6 @@ def main(arguments: Sequence[str]) -> int:
         {"epochs": epochs, "evaluation.every": min(4, max(1, epochs)), "evaluation.episodes": 20}
     )
     with progress(quiet=False) as (on_epoch, say):
-        say(f"training {PRESET} into {out}")
         train(config, out, on_epoch=on_epoch, say=say)
     last, best = load(out), load(out, "best")
     print(_table(last, best, episodes))

@@ -1,9 +1,11 @@
-"""Speed of learning: updates per second beside the bare matrix products, on one thread.
+"""Speed of learning: updates per second beside the bare matrix products, on one core.
 
-Run `python benchmarks/learner.py`; `--help` lists what else it can print. Times are CPU seconds of
-one core, the best of several rounds, floor and update taking turns in the same process.
+Run `python benchmarks/learner.py`; with `--run` also a whole run of the paper's protocol. Times are
+CPU seconds of one core, the best of several rounds, floor and update taking turns in one process.
 """
 
+import argparse
+import os
 import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -14,13 +16,13 @@ import jax.numpy as jnp
 import optax
 
 from pairvdn import envs, values
-from pairvdn.learning import WholePass
+from pairvdn.learning import WholePass, paper_learner
 from pairvdn.learning import replay as memory
+from pairvdn.learning.policy import tables
 from pairvdn.learning.records import Transition
 from pairvdn.learning.update import Updater
 
-BATCH, HIDDEN, UPDATES = 32, (128, 128), 100
-OBSERVATION, ACTIONS = 13, 4  # Box Jump, preset "paper"
+BATCH, HIDDEN, UPDATES, ROUNDS = 32, (128, 128), 100, 5
 
 
 def cpu_seconds(run: Callable[[], Any]) -> float:
@@ -52,24 +54,27 @@ def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
     return memory.insert(memory.empty_like(block, rows), block)
 
 
-def updates_of(method: str, num_agents: int, **arguments: Any) -> Callable[[], Any]:
-    """`UPDATES` updates of this method as one compiled function, replay included."""
-    env = envs.make("box-jump", num_boxes=num_agents)
+def value_builder(method: str, env: Any) -> Callable[..., values.Value[Any]]:
+    """What builds a value of the paper's network for this environment."""
 
     def make_value(*, key: Any) -> values.Value[Any]:
         return values.make(
             method,
-            num_agents=num_agents,
+            num_agents=env.num_agents,
             num_actions=env.num_actions,
             observation_size=env.observation_size,
             state_size=env.state_size,
             key=key,
-            **arguments,
         )
 
-    updater = Updater(env, make_value, optimiser=optax.sgd(1e-4))
+    return make_value
+
+
+def updates_of(method: str, env: Any) -> Callable[[], Any]:
+    """`UPDATES` updates of this method as one compiled function, gathering from replay included."""
+    updater = Updater(env, value_builder(method, env), optimiser=optax.sgd(1e-4))
     replay = random_replay(env, BATCH * UPDATES)
-    learned = updater.init(jax.random.PRNGKey(0))
+    learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
     learn = jax.jit(updater.learn, static_argnums=2)
     return lambda: learn(learned, replay, WholePass(BATCH), jax.random.PRNGKey(0), jnp.int32(0))
 
@@ -107,3 +112,88 @@ def products(rows: int, sizes: Sequence[int]) -> Callable[[], Any]:
 
     run = jax.jit(lambda weights: jax.lax.fori_loop(0, UPDATES, one, (weights, weights)))
     return lambda: run(start)
+
+
+def floor_of(method: str, env: Any) -> Callable[[], Any]:
+    """The products of the method's main network, with identifiers among its inputs (the paper)."""
+
+    def payoffs(key: Any) -> Any:
+        value = value_builder(method, env)(key=key)
+        _, timestep = env.reset(key)
+        return value.pairs(tables(env, value, timestep.observation, timestep.state)).payoffs
+
+    shape = jax.eval_shape(lambda key: value_builder(method, env)(key=key), jax.random.PRNGKey(0))
+    paired = isinstance(shape, values.HasPairs)
+    groups = jax.eval_shape(payoffs, jax.random.PRNGKey(0)).shape[0] if paired else env.num_agents
+    members = 2 if paired else 1
+    inputs = members * (env.observation_size + env.num_agents)
+    return products(BATCH * groups, (inputs, *HIDDEN, env.num_actions**members))
+
+
+def compare(num_agents: int, methods: Sequence[str]) -> None:
+    env = envs.make("box-jump", num_boxes=num_agents)
+    for method in methods:
+        update, floor = updates_of(method, env), floor_of(method, env)
+        first = cpu_seconds(update)
+        cpu_seconds(floor)
+        seconds, least = best_of(ROUNDS, update, floor)
+        print(
+            f"| {method} | {num_agents} | {UPDATES / seconds:,.0f} | {1e3 * seconds / UPDATES:.2f} "
+            f"| {1e3 * least / UPDATES:.2f} | {seconds / least:.2f} | {first:.1f} |",
+            flush=True,
+        )
+
+
+def growth(method: str, sizes: Sequence[int]) -> None:
+    for num_agents in sizes:
+        update = updates_of(method, envs.make("box-jump", num_boxes=num_agents))
+        cpu_seconds(update)
+        (seconds,) = best_of(ROUNDS, update)
+        per_update = 1e3 * seconds / UPDATES
+        print(f"| {num_agents} | {per_update:.2f} | {per_update / num_agents:.3f} |", flush=True)
+
+
+def whole_run(num_epochs: int) -> None:
+    """The paper's protocol: pairvdn, 16 boxes, no rotation."""
+    env = envs.make("box-jump", num_boxes=16, fixed_rotation=True)
+    learner = paper_learner(env, value_builder("pairvdn", env), num_epochs=num_epochs)
+    begin = time.process_time()
+    state = jax.jit(learner.init)(jax.random.PRNGKey(0))
+    epoch = jax.jit(learner.epoch, donate_argnums=0).lower(state).compile()
+    compiled = time.process_time() - begin
+    for _ in range(num_epochs):
+        state, metrics = epoch(state)
+    jax.block_until_ready(state)
+    total = time.process_time() - begin
+    print(
+        f"{num_epochs} epochs, {int(state.env_steps):,} steps, {int(state.updates):,} updates: "
+        f"{total:.0f} s of one core, {compiled:.0f} s of them compilation and random play; "
+        f"last loss {float(metrics.loss):.3g}"
+    )
+
+
+def main() -> None:
+    # One core, before XLA counts them.
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--agents", type=int, nargs="+", default=[8, 16])
+    parser.add_argument("--grow", type=int, nargs="*", default=[8, 16, 32, 64, 128])
+    methods = [name for name in values.names() if name != "dqn"]
+    parser.add_argument("--methods", nargs="+", default=methods, choices=methods)
+    parser.add_argument("--run", action="store_true", help="also train with the paper's protocol")
+    parser.add_argument("--epochs", type=int, default=100, help="of that run")
+    arguments = parser.parse_args()
+    print("| method | agents | updates/s | ms | products alone, ms | ratio | first call, s |")
+    print("|---|---|---|---|---|---|---|")
+    for num_agents in arguments.agents:
+        compare(num_agents, arguments.methods)
+    if arguments.grow:
+        print("\n| agents (pairvdn) | ms per update | ms per agent |\n|---|---|---|")
+        growth("pairvdn", arguments.grow)
+    if arguments.run:
+        print()
+        whole_run(arguments.epochs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,15 +1,17 @@
 """Whole episodes: what they return and how long they last."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
-from jaxtyping import Array, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn import values
 from pairvdn.envs import Environment, Share
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation import greedy_episodes, random_episodes
 from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.values import Value
 
 
 class Luck(Environment[Int32[Array, "2"]]):
@@ -59,32 +61,37 @@ class Luck(Environment[Int32[Array, "2"]]):
         return {"ones": Share(actions[0].astype(jnp.float32), jnp.float32(1))}
 
 
-def always(action: int) -> values.Value:
-    """A value that prefers this action."""
-    value = values.make(
-        "vdn",
-        num_agents=1,
-        num_actions=2,
-        observation_size=1,
-        state_size=1,
-        hidden_sizes=(),
-        key=jax.random.key(0),
-    )
-    zero = jax.tree.map(jnp.zeros_like, value)
-    bias = lambda tree: tree.agents.network.mlp.biases[-1]  # noqa: E731
-    import equinox as eqx
+class Always(Value[Float[Array, " a"]]):
+    """Prefers one action, whatever is seen."""
 
-    return eqx.tree_at(bias, zero, jnp.eye(2)[action])
+    action: int
+    num_heads: int = 1
+
+    def tables(
+        self, observation: Float[Array, "n o"], state: Float[Array, " s"], positions: Any = None
+    ) -> Float[Array, " a"]:
+        return jnp.eye(2)[self.action]
+
+    def evaluate(
+        self, tables: Float[Array, " a"], actions: Int32[Array, " n"]
+    ) -> Float[Array, " h"]:
+        return tables[actions]
+
+    def greedy(
+        self, tables: Float[Array, " a"], mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " h"]]:
+        best = jnp.argmax(tables)[None].astype(jnp.int32)
+        return best, self.evaluate(tables, best)
 
 
 def test_returns_stop_where_episodes_end() -> None:
-    episodes = greedy_episodes(Luck(), always(1), key=jax.random.key(0), num_episodes=40)
+    episodes = greedy_episodes(Luck(), Always(1), key=jax.random.key(0), num_episodes=40)
     assert episodes.returns.tolist() == episodes.lengths.tolist()
     assert set(episodes.lengths.tolist()) == {1, 2, 3, 4, 5, 6}
 
 
 def test_greedy_means_the_best_action() -> None:
-    episodes = greedy_episodes(Luck(), always(0), key=jax.random.key(0), num_episodes=5)
+    episodes = greedy_episodes(Luck(), Always(0), key=jax.random.key(0), num_episodes=5)
     assert episodes.returns.tolist() == [0.0] * 5
 
 
@@ -95,7 +102,7 @@ def test_random_episodes_take_each_action_half_of_the_time() -> None:
 
 def test_max_steps_cuts() -> None:
     episodes = greedy_episodes(
-        Luck(), always(1), key=jax.random.key(0), num_episodes=40, max_steps=3
+        Luck(), Always(1), key=jax.random.key(0), num_episodes=40, max_steps=3
     )
     assert set(episodes.lengths.tolist()) == {1, 2, 3}
 
@@ -124,7 +131,7 @@ def test_wrong_numbers_are_named(name: str) -> None:
 def test_measures_are_those_of_the_moments_or_of_the_end() -> None:
     moments = (1, 4, 100)
     episodes = greedy_episodes(
-        Luck(), always(1), key=jax.random.key(0), num_episodes=40, moments=moments
+        Luck(), Always(1), key=jax.random.key(0), num_episodes=40, moments=moments
     )
     for moment, left, so_far in zip(
         moments, episodes.measures["left"], episodes.measures["return"], strict=True

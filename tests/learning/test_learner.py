@@ -81,13 +81,17 @@ def test_held_steps_are_counted_as_they_happen() -> None:
 
 
 @pytest.mark.parametrize("make", [paper, parallel])
-def test_the_same_key_gives_the_same_bits_whatever_its_kind(make: Any) -> None:
+def test_the_same_key_gives_the_same_bits(make: Any) -> None:
     train = quick_jit(make().train)
     first, again = train(jax.random.key(3)), train(jax.random.key(3))
     assert same(first, again)
-    assert same(first, train(jax.random.PRNGKey(3)))
     other, _ = train(jax.random.key(4))
     assert not same(first[0].learned.value, other.learned.value)
+
+
+def test_a_typed_key_and_a_raw_one_start_the_same() -> None:
+    init = quick_jit(paper().init)
+    assert same(init(jax.random.key(3)), init(jax.random.PRNGKey(3)))
 
 
 @pytest.mark.parametrize("make", [paper, parallel])

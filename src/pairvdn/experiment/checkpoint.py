@@ -87,7 +87,10 @@ def verify(folder: Path) -> None:
 @contextlib.contextmanager
 def _opened(folder: Path, part: str) -> Iterator[Any]:
     try:
-        with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
+        with (
+            (folder / f"{part}.npz").open("rb") as file,
+            np.load(file, allow_pickle=False) as stored,
+        ):
             yield stored
     except FileNotFoundError:
         raise DamagedError(f"it has no {part}.npz") from None

@@ -3,24 +3,16 @@
 import contextlib
 import importlib.util
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.folder import CLOCK
 
-
-@runtime_checkable
-class Log(Protocol):
-    """Takes a line of metrics of one seed."""
-
-    def __call__(self, seed: int, line: Mapping[str, Any]) -> None:
-        """Log it."""
-        ...
-
-
+# Takes the seed and a line of metrics.
+Log = Callable[[int, Mapping[str, Any]], None]
 Logger = contextlib.AbstractContextManager[Log]
 
 

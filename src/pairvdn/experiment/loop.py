@@ -158,15 +158,15 @@ class _Loop:
 
     def _stop_if_diverged(self) -> None:
         """A single run that blew up has nothing left to learn; its last sound state is saved."""
-        if len(self.folders) > 1 or not np.any(self.state.divergence.happened):
+        if len(self.folders) > 1 or not np.any(self.state.learned.divergence.happened):
             return
         if self.saved_at != self.epoch:
             self._save()
-        (divergence,) = self.training.split(self.state.divergence)
+        (divergence,) = self.training.split(self.state.learned.divergence)
         raise_if_diverged(divergence)
 
     def _name_diverged(self) -> None:
-        happened = self.training.split(self.state.divergence.happened)
+        happened = self.training.split(self.state.learned.divergence.happened)
         for folder, diverged in zip(self.folders, happened, strict=True):
             if diverged:
                 self.say(f"warning: {folder.path.name} diverged; see its metrics.jsonl")

@@ -15,7 +15,12 @@ import pairvdn
 # name -> (module:function, what it does). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
     "benchmark": ("pairvdn.cli.benchmark:main", "print how fast a preset runs here"),
+    "compare": ("pairvdn.cli.compare:main", "compare runs: intervals, who is better"),
+    "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
+    "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with what a run has learned"),
     "list": ("pairvdn.cli.listing:main", "list environments, methods and presets"),
+    "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
+    "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),
     "train": ("pairvdn.cli.train:main", "train from a preset"),
 }

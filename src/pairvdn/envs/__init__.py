@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
-from pairvdn.envs.base import Environment, HasPositions, HasTeamReward
+from pairvdn.envs.base import (
+    Environment,
+    HasMeasures,
+    HasPositions,
+    HasShares,
+    HasTeamReward,
+    Share,
+)
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.pettingzoo import to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
@@ -52,8 +59,11 @@ __all__ = [
     "ContractError",
     "Environment",
     "EpisodeStatistics",
+    "HasMeasures",
     "HasPositions",
+    "HasShares",
     "HasTeamReward",
+    "Share",
     "auto_reset",
     "check_env",
     "constructor",

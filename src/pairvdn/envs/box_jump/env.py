@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.base import Environment
+from pairvdn.envs.base import Environment, Share
 from pairvdn.envs.box_jump.batching import batch_last
+from pairvdn.envs.box_jump.measures import measures, shares
 from pairvdn.envs.box_jump.observe import (
     OWN_NUMBERS,
     SCALINGS,
@@ -262,3 +263,11 @@ class BoxJump(Environment[BoxJumpState]):
     def scene(self, state: BoxJumpState) -> Scene:
         """Boxes, the floor, and a line at the best height so far."""
         return scene(state, self.parameters)
+
+    def measures(self, state: BoxJumpState) -> dict[str, Float[Array, ""]]:
+        """Best height, in boxes and in the paper's unit, how close boxes stay, how many fell."""
+        return measures(state, self.parameters)
+
+    def shares(self, state: BoxJumpState, actions: Int32[Array, " n"]) -> dict[str, Share]:
+        """Of the jumps with a load, those in which the load jumps too."""
+        return shares(state, actions, self.parameters)

@@ -66,6 +66,8 @@ DAMAGES = [
     ("manifest.json", flip_a_bit),
     ("manifest.json", truncate),
     ("manifest.json", remove),
+    ("learner.npz", remove),
+    ("replay.npz", remove),
 ]
 
 
@@ -80,8 +82,11 @@ def test_a_damaged_checkpoint_is_noticed(
         checkpoints.verify(newest)
 
 
-def test_the_checkpoint_before_a_damaged_one_is_used(finished: Path, run: Path) -> None:
-    flip_a_bit(run / "checkpoints" / f"epoch-{EPOCHS:06d}" / "learner.npz")
+@pytest.mark.parametrize("damage", [flip_a_bit, remove])
+def test_the_checkpoint_before_a_damaged_one_is_used(
+    damage: Callable[[Path], None], finished: Path, run: Path
+) -> None:
+    damage(run / "checkpoints" / f"epoch-{EPOCHS:06d}" / "learner.npz")
     said: list[str] = []
     epochs: list[int] = []
     assert resume(run, say=said.append, on_epoch=lambda report: epochs.append(report.epoch))

@@ -155,7 +155,7 @@ def is_finished(folder: Path, config: Config) -> bool:
     """Whether the state after the last epoch is saved and sound."""
     last = RunFolder(folder).checkpoint_at(config.epochs)
     try:
-        checkpoint.verify(last)
+        checkpoint.verify(last, optional=["replay"])
     except checkpoint.DamagedError:
         return False
     return True

@@ -110,6 +110,17 @@ def test_best_is_never_replaced_by_last(run: Path) -> None:
         pairvdn.load(run, "best")
 
 
+def test_a_best_whose_successor_was_not_finished_is_found(run: Path) -> None:
+    folder = run / "checkpoints"
+    epoch = pairvdn.load(run, "best").epoch
+    (folder / "best").rename(folder / ".old-best")
+    (folder / ".new-best").mkdir()
+    assert pairvdn.load(run, "best").epoch == epoch
+    checkpoints.write(folder / "best", {}, {"epoch": 1})
+    assert checkpoints.facts(folder / "best") == {"epoch": 1}
+    assert not list(folder.glob(".*"))
+
+
 def test_replays_are_kept_with_the_newest_two(run: Path) -> None:
     saved = sorted((run / "checkpoints").glob("epoch-*"))
     assert [path.name for path in saved] == [f"epoch-{n:06d}" for n in range(1, EPOCHS + 1)]

@@ -2,9 +2,9 @@
 
 import contextlib
 import datetime
+import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -68,16 +68,23 @@ def _print_message(message: str) -> None:
     print(message, file=stream, flush=True)
 
 
+_NARROW = "{steps/s} steps/s {updates/s} updates/s return {return} loss {loss} ε {epsilon} {left}"
+
+
 @contextlib.contextmanager
 def _bar() -> Iterator[tuple[OnEpoch, Say]]:
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
-    columns: tuple[Any, ...] = (
-        TextColumn("epoch {task.completed}/{task.total}"),
-        BarColumn(bar_width=24),
+    console = Console()
+    # The numbers alone are 80 wide, and they matter more.
+    bars: list[ProgressColumn] = [BarColumn(bar_width=24)] if console.width >= 110 else []
+    columns = [
+        TextColumn("{task.completed}/{task.total}"),
+        *bars,
         TextColumn("{task.fields[shown]}"),
-    )
-    with Progress(*columns) as bar:
+    ]
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task("train", total=None, shown="compiling ...", visible=False)
 
         def on_epoch(report: Report) -> None:
@@ -86,10 +93,11 @@ def _bar() -> Iterator[tuple[OnEpoch, Say]]:
                 task,
                 completed=report.epoch,
                 total=report.epochs,
-                shown="  ".join(f"{name} {text}" for name, text in shown.items()),
+                shown=_NARROW.format(**shown),
                 visible=True,
             )
             if "greedy return" in shown:
-                bar.console.print(f"epoch {report.epoch}: greedy return {shown['greedy return']}")
+                greedy = shown["greedy return"]
+                bar.console.print(f"epoch {report.epoch}: greedy return {greedy}", highlight=False)
 
-        yield on_epoch, bar.console.print
+        yield on_epoch, functools.partial(bar.console.print, highlight=False)

@@ -34,10 +34,13 @@ def named_leaves(tree: Any) -> dict[str, np.ndarray]:
 
 
 def write(folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Write a checkpoint so that at any moment `folder` is a whole one, old or new, or missing."""
+    """Write a checkpoint so that a whole one, old or new, is there at any moment.
+
+    All is written beside it first. A folder cannot replace another one in a single step, so that
+    the old one has another name for an instant, under which `existing` finds it.
+    """
     new = folder.with_name(f".new-{folder.name}")
-    old = folder.with_name(f".old-{folder.name}")
-    _remove(new, old)
+    _remove(new)
     try:
         new.mkdir()
         described = {name: _write_part(new / f"{name}.npz", tree) for name, tree in parts.items()}
@@ -45,11 +48,22 @@ def write(folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> N
         _write_text(new / MANIFEST, json.dumps({**manifest, "crc32": _text_checksum(manifest)}))
         _sync_folder(new)
         if folder.exists():
-            folder.rename(old)
+            _remove(_aside(folder))
+            folder.rename(_aside(folder))
         new.rename(folder)
         _sync_folder(folder.parent)
     finally:
-        _remove(new, old)
+        _remove(new)
+    _remove(_aside(folder))
+
+
+def existing(folder: Path) -> Path:
+    """The folder, or where it lies if its successor was not finished."""
+    return folder if folder.exists() or not _aside(folder).exists() else _aside(folder)
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".old-{folder.name}")
 
 
 def facts(folder: Path) -> dict[str, Any]:
@@ -163,6 +177,5 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _remove(*folders: Path) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -87,10 +87,10 @@ class RunFolder:
             (old / "replay.npz").unlink(missing_ok=True)
 
     def forget_after(self, epoch: int) -> None:
-        """Remove checkpoints of later epochs: damaged ones, or such as other seeds do not have."""
-        for later in self.saved():
-            if later.name > self.checkpoint_at(epoch).name:
-                shutil.rmtree(later)
+        """Remove checkpoints of later epochs: damaged, unfinished, or not shared by all seeds."""
+        later = [path for path in self.saved() if path.name > self.checkpoint_at(epoch).name]
+        for path in [*later, *self.checkpoints.glob(".new-*")]:
+            shutil.rmtree(path)
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Add a line of metrics."""

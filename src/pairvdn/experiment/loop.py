@@ -46,7 +46,7 @@ def go_on(
     loggers: Sequence[Log],
 ) -> None:
     """Train from the newest checkpoint, or from the start, to the end."""
-    with stop_wished(say) as wish:
+    with stop_wished() as wish:
         _Loop(run, say).run(on_epoch, loggers, wish)
 
 

@@ -170,7 +170,8 @@ def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Lo
 def _learned_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Any, int]:
     """The newest sound arrays of a value, within the record that an updater understands."""
     shape = jax.eval_shape(learner.updater.init, jax.random.PRNGKey(0))
-    paths = [folder.checkpoints / BEST] if which == BEST else folder.saved()[::-1]
+    best = checkpoint.existing(folder.checkpoints / BEST)
+    paths = [best] if which == BEST else folder.saved()[::-1]
     for path in paths:
         try:
             learned = checkpoint.read(path, "learner", shape, inside=".learned")

@@ -1,12 +1,15 @@
 """Ctrl-C and SIGTERM as a wish that the loop grants at the end of an epoch."""
 
 import contextlib
+import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_MESSAGE = b"stopping: this epoch is finished and saved first; once more to stop at once\n"
 
 
 class Wish:
@@ -17,7 +20,7 @@ class Wish:
 
 
 @contextlib.contextmanager
-def stop_wished(say: Callable[[str], None]) -> Iterator[Wish]:
+def stop_wished() -> Iterator[Wish]:
     """Note the first signal; a second one acts as usual, at once.
 
     Only the main thread may set handlers; a run in any other thread cannot be asked.
@@ -32,7 +35,8 @@ def stop_wished(say: Callable[[str], None]) -> Iterator[Wish]:
         wish.signum = signum
         for one, handler in before.items():
             signal.signal(one, handler)
-        say("stopping: this epoch is finished and saved first; once more to stop at once")
+        # Not `print`: the signal may have come in the middle of one.
+        os.write(sys.stderr.fileno(), _MESSAGE)
 
     try:
         for one in SIGNALS:

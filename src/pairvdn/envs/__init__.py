@@ -20,13 +20,18 @@ from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
+    "aloha": "pairvdn.envs.aloha.env:Aloha",
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
     "climbing": "pairvdn.envs.one_step.games:climbing",
     "crossroads": "pairvdn.envs.one_step.games:crossroads",
     "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
+    "gather": "pairvdn.envs.gather.env:Gather",
     "penalty": "pairvdn.envs.one_step.games:penalty",
+    "predator-prey": "pairvdn.envs.predator_prey.env:PredatorPrey",
     "qtran": "pairvdn.envs.one_step.games:qtran",
     "ring-game": "pairvdn.envs.one_step.games:ring_game",
+    "sensor": "pairvdn.envs.sensor.env:Sensor",
+    "simple-spread": "pairvdn.envs.simple_spread.env:SimpleSpread",
     "wall": "pairvdn.envs.one_step.games:wall",
     "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
 }

@@ -14,6 +14,7 @@ from pairvdn.envs.statistics import EpisodeStatistics
 _REGISTRY: dict[str, str] = {
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
     "climbing": "pairvdn.envs.one_step.games:climbing",
+    "cooking": "pairvdn.envs.cooking.env:cooking",
     "crossroads": "pairvdn.envs.one_step.games:crossroads",
     "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
     "penalty": "pairvdn.envs.one_step.games:penalty",

@@ -8,16 +8,16 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.base import Environment
 from pairvdn.envs.cooking.catalogue import FEATURES
+from pairvdn.envs.cooking.interact import bring_along, interact
 from pairvdn.envs.cooking.kitchen import Kitchen, kitchen
 from pairvdn.envs.cooking.movement import intend
-from pairvdn.envs.cooking.interact import bring_along, interact
 from pairvdn.envs.cooking.observe import columns, observe
 from pairvdn.envs.cooking.recipes import progress
 from pairvdn.envs.cooking.reward import agent_rewards
 from pairvdn.envs.cooking.scene import scene
 from pairvdn.envs.cooking.settings import Settings, settings_from
 from pairvdn.envs.cooking.start import start
-from pairvdn.envs.cooking.types import Cooks, CookingState, Progress
+from pairvdn.envs.cooking.types import CookingState, Cooks, Progress
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 

@@ -122,9 +122,7 @@ def _accepts(tile: Int32[Array, ""], seen: Seen, objects: Objects, slots: Slots)
     for_board = (seen.in_hand & ~slots.is_plate & ~objects.chopped).any()
     for_blender = (seen.in_hand & slots.is_blendable & ~objects.mashed).any()
     anything = (tile == Tile.COUNTER) | (tile == Tile.DELIVERY)
-    return (
-        anything | ((tile == Tile.CUTBOARD) & for_board) | ((tile == Tile.BLENDER) & for_blender)
-    )
+    return anything | ((tile == Tile.CUTBOARD) & for_board) | ((tile == Tile.BLENDER) & for_blender)
 
 
 def _chop(touch: Touch, seen: Seen, rules: Rules, objects: Objects, slots: Slots) -> Objects:

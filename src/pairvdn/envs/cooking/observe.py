@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.cooking.catalogue import BLENDABLE, DYNAMICS, FEATURES, FOODS, STATICS
+from pairvdn.envs.cooking.catalogue import BLENDABLE, FEATURES, FOODS, STATICS
 from pairvdn.envs.cooking.kitchen import Kitchen
 from pairvdn.envs.cooking.level import Meta
 from pairvdn.envs.cooking.types import CookingState
@@ -31,7 +31,9 @@ class Columns:
 @functools.cache
 def columns(meta: Meta) -> Columns:
     """The layout of an observation: for each class, in order, `count` times its features."""
-    names = [(kind, i, part) for kind, n in meta for i in range(n) for part in range(FEATURES[kind])]
+    names = [
+        (kind, i, part) for kind, n in meta for i in range(n) for part in range(FEATURES[kind])
+    ]
     part = np.array([part for _, _, part in names])
     agent = np.array([i if kind == "Agent" else -1 for kind, i, _ in names], np.int32)
     return Columns(len(names), part == 0, part == 1, agent, int(np.argmax(agent >= 0)))
@@ -110,4 +112,3 @@ _VIEWS: dict[str, Callable[[str, CookingState, Kitchen], View]] = {
     "Plate": _plate,
     "Agent": _agent,
 }
-assert set(DYNAMICS) < set(_VIEWS)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32
+from jaxtyping import Array, Int32
 
 from pairvdn.envs.cooking.catalogue import Tile
 from pairvdn.envs.cooking.kitchen import Slots
@@ -49,21 +49,17 @@ def progress(
 ) -> Progress:
     """Evaluate every agent's recipe: leaves, then the plate, then the delivery square."""
     wanted = sorted({ingredient for name in recipes for ingredient in RECIPES[name]})
-    needs = np.array([[ingredient in RECIPES[name] for ingredient in wanted] for name in recipes])
-    is_food = np.array([[food == name for name in slots.classes] for food, _ in wanted])
+    needs = jnp.array([[ingredient in RECIPES[name] for ingredient in wanted] for name in recipes])
+    is_food = np.array([[food == name for name in slots.classes] for food, _ in wanted], bool)
     is_mashed = np.array([mashed for _, mashed in wanted])[:, None]
     state = jnp.where(is_mashed, objects.mashed[None, :], objects.chopped[None, :])
-    ready = state & is_food  # [ingredient, slot]
-    plates = np.flatnonzero(slots.is_plate)
-    if plates.size == 0:
-        on_plate: Bool[Array, "n p"] = jnp.zeros((len(recipes), 1), bool)
-        delivered = jnp.zeros(1, bool)
-    else:
-        places = objects.cell[plates]
-        at_plate = objects.cell[None, :] == places[:, None]  # [plate, slot]
-        together = (ready[:, None, :] & at_plate[None]).any(axis=2)  # [ingredient, plate]
-        on_plate = (~needs[:, :, None] | together[None]).all(axis=1)
-        delivered = tiles[places] == Tile.DELIVERY
+    ready = state & is_food.reshape(len(wanted), slots.count)  # [ingredient, slot]
+    places = objects.cell[np.flatnonzero(slots.is_plate)]
+    exists = places >= 0
+    at_plate = (objects.cell[None, :] == places[:, None]) & exists[:, None]  # [plate, slot]
+    together = (ready[:, None, :] & at_plate[None]).any(axis=2)  # [ingredient, plate]
+    on_plate = (~needs[:, :, None] | together[None]).all(axis=1)  # [agent, plate]
+    delivered = (tiles[places] == Tile.DELIVERY) & exists
     plated, served = on_plate.any(axis=1), (on_plate & delivered[None]).any(axis=1)
     leaves = jnp.sum(needs & ready.any(axis=1)[None], axis=1, dtype=jnp.int32)
     return Progress(leaves + plated.astype(jnp.int32) + served.astype(jnp.int32), served)

@@ -55,9 +55,9 @@ def scene(state: CookingState, kitchen: Kitchen) -> Scene:
     carrier = jnp.where(objects.plate < 0, slots.numbers, objects.plate)
     in_hand = (state.cooks.held[:, None] == carrier[None]).astype(jnp.float32)
     done = objects.chopped | objects.mashed
-    radius = jnp.where(
-        slots.is_plate, PLATE_RADIUS, jnp.where(done, DONE_RADIUS, FRESH_RADIUS)
-    ) * (objects.cell >= 0).astype(jnp.float32)
+    radius = jnp.where(slots.is_plate, PLATE_RADIUS, jnp.where(done, DONE_RADIUS, FRESH_RADIUS)) * (
+        objects.cell >= 0
+    ).astype(jnp.float32)
     # Plates below foods, whatever the level's order of classes.
     order = np.argsort(~slots.is_plate, kind="stable")
     colour = np.array([COLOURS[kind] for kind in slots.classes], np.float32).reshape(-1, 3)
@@ -65,7 +65,9 @@ def scene(state: CookingState, kitchen: Kitchen) -> Scene:
     circles = Circles(
         centre=jnp.concatenate([centres(state.cooks.cell, width, height), place[order]]),
         radius=jnp.concatenate([jnp.full(num_agents, AGENT_RADIUS), radius[order]]),
-        colour=jnp.concatenate([jnp.asarray(AGENT_COLOURS[:num_agents]), jnp.asarray(colour[order])]),
+        colour=jnp.concatenate(
+            [jnp.asarray(AGENT_COLOURS[:num_agents]), jnp.asarray(colour[order])]
+        ),
         agent=jnp.concatenate(
             [jnp.arange(num_agents, dtype=jnp.int32), jnp.full(slots.count, -1, jnp.int32)]
         ),

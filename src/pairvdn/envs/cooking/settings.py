@@ -20,10 +20,10 @@ class Settings:
     level: Level
     meta: Meta
     recipes: tuple[str, ...]  # one per agent
-    recipe_reward: float = 20.0
-    recipe_penalty: float = -20.0
-    recipe_node_reward: float = 5.0
-    max_time_penalty: float = -5.0  # of a whole episode
+    recipe_reward: float | int = 20.0
+    recipe_penalty: float | int = -20.0
+    recipe_node_reward: float | int = 5.0
+    max_time_penalty: float | int = -5.0  # of a whole episode
     max_steps: int = 400
     end_all: bool = True  # ends when all recipes are done, else when any is
 

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.cooking.catalogue import Tile
@@ -15,15 +16,19 @@ def start(
     key: PRNGKey, kitchen: Kitchen
 ) -> tuple[Int32[Array, " cells"], Int32[Array, " f"], Objects, Cooks]:
     """Tiles, fixtures, things and agents of a new episode."""
-    static_key, dynamic_key, agent_key = jax.random.split(key, 3)
+    phases = (kitchen.statics, kitchen.dynamics, kitchen.agents)
+    ends = np.cumsum([len(draws.total) for draws in phases])
+    # Drawn in one go: random numbers are most of what there is to compile in a reset.
+    uniform = jax.random.uniform(key, (int(ends[-1]), 2))
+    for_statics, for_dynamics, for_agents = jnp.split(uniform, ends[:-1])
     layout = jnp.asarray(kitchen.layout)
-    statics = _place(static_key, kitchen.statics, jnp.zeros(layout.shape, bool))
+    statics = _place(for_statics, kitchen.statics, jnp.zeros(layout.shape, bool))
     outside = layout.size
     tiles = layout.at[jnp.where(statics < 0, outside, statics)].set(
         kitchen.static_tiles, mode="drop"
     )
-    dynamics = _place(dynamic_key, kitchen.dynamics, tiles != Tile.COUNTER)
-    agents = _place(agent_key, kitchen.agents, tiles != Tile.FLOOR)
+    dynamics = _place(for_dynamics, kitchen.dynamics, tiles != Tile.COUNTER)
+    agents = _place(for_agents, kitchen.agents, tiles != Tile.FLOOR)
     num_slots, num_agents = kitchen.slots.count, kitchen.agents.num_slots
     objects = Objects(
         cell=_into_slots(dynamics, kitchen.dynamics),
@@ -40,7 +45,9 @@ def start(
     return tiles, _fixtures(tiles, statics, kitchen), objects, cooks
 
 
-def _place(key: PRNGKey, draws: Draws, taken: Bool[Array, " cells"]) -> Int32[Array, " k"]:
+def _place(
+    uniform: Float[Array, "k 2"], draws: Draws, taken: Bool[Array, " cells"]
+) -> Int32[Array, " k"]:
     """A free cell for each thing in turn, or -1 for one that is dropped.
 
     A thing is dropped with 1 - p before every try, and a try hits a free cell with q, so that it
@@ -58,7 +65,6 @@ def _place(key: PRNGKey, draws: Draws, taken: Bool[Array, " cells"]) -> Int32[Ar
         cell = jnp.where(exists, cell, -1)
         return taken | (jnp.arange(taken.size) == cell), cell
 
-    uniform: Float[Array, "k 2"] = jax.random.uniform(key, (len(draws.total), 2))
     things = (jnp.asarray(draws.weights), jnp.asarray(draws.total), jnp.asarray(draws.chance))
     return jax.lax.scan(place, taken, (*things, uniform))[1]
 

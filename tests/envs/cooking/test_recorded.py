@@ -55,8 +55,7 @@ def compare(recording, first, steps):
 @pytest.mark.parametrize("name", GROUPS)
 def test_episodes_replay_exactly(name):
     group = GROUPS[name]
-    with jax.disable_jit():  # one compilation for each layout would take minutes
-        starts = [env.reset(KEY) for env, _ in group]
+    starts = [jax.jit(env.reset)(KEY) for env, _ in group]
     longest = max(len(recording.arrays["act"]) for _, recording in group)
     actions = np.zeros((len(group), longest, group[0][0].num_agents), np.int32)
     for row, (_, recording) in zip(actions, group, strict=True):

@@ -41,6 +41,11 @@ class Draws:
     earlier: np.ndarray  # bool[k, k]: row i marks the things of i's class before i
     num_slots: int
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every thing exists and has one cell, so that nothing is left to draw."""
+        return bool((self.chance == 1).all() and ((self.weights > 0).sum(axis=1) == 1).all())
+
 
 @dataclass(frozen=True, eq=False)
 class Kitchen:

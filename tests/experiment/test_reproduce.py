@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from reproduce_tiny import TINY
+from small_runs import shared_folder
 
 from pairvdn.experiment import RunError
 from pairvdn.experiment.folder import read_metrics
@@ -31,9 +32,11 @@ def quiet(_: str) -> None:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("reproduction")
-    table1(folder, TINY, say=quiet)
-    return folder
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        table1(folder, TINY, say=quiet)
+
+    return shared_folder("reproduction", make, tmp_path_factory)
 
 
 def test_every_cell_is_there_beside_the_papers(out: Path) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,20 @@ RUNS = {
 
 def small_run(name: str, temporary: pytest.TempPathFactory) -> Path:
     """The folder of one of `RUNS`. Tests must not change it: they share it."""
-    base = temporary.getbasetemp()
-    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small-runs"
-    root.mkdir(exist_ok=True)
     preset, changes, seeds = RUNS[name]
+    config = load_preset(preset).replace(changes)
+    return shared_folder(name, lambda folder: train(config, folder, num_seeds=seeds), temporary)
+
+
+def shared_folder(
+    name: str, make: Callable[[Path], object], temporary: pytest.TempPathFactory
+) -> Path:
+    """A folder that the first test which asks for it makes, for all tests in all processes."""
+    base = temporary.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    root.mkdir(exist_ok=True)
     with (root / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (root / name).exists():
-            train(load_preset(preset).replace(changes), root / name, num_seeds=seeds)
+            make(root / name)
     return root / name

@@ -23,6 +23,7 @@ _REGISTRY: dict[str, str] = {
     "aloha": "pairvdn.envs.aloha.env:Aloha",
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
     "climbing": "pairvdn.envs.one_step.games:climbing",
+    "cooking": "pairvdn.envs.cooking.env:cooking",
     "crossroads": "pairvdn.envs.one_step.games:crossroads",
     "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
     "gather": "pairvdn.envs.gather.env:Gather",

@@ -28,6 +28,7 @@ from pairvdn.viewing.raster import draw
 Say = Callable[[str], None]
 GROUPING_TASK = "box-jump-16-no-rotation"
 GROUPING_METHODS = ("vdn", "pairvdn")
+GROUPING_MEASURE = "nearest_neighbour"
 GROUPING_SEEDS = 2
 HEIGHT, WIDTH = 260, 640  # pixels of one picture
 # Where an agent of Box Jump finds its distances in its observation.
@@ -60,12 +61,13 @@ def curves(out: Path, scale: Scale, *, say: Say) -> Made:
 
 def grouping(out: Path, scale: Scale, *, say: Say) -> Made:
     """VDN and PairVDN at the end of an episode as long as in training and of a long one."""
-    pictures, numbers = [], {}
+    pictures: list[Picture] = []
+    numbers: dict[str, Any] = {}
     for method in GROUPING_METHODS:
         folder = ensure_trained(out, GROUPING_TASK, method, scale, say=say)
         evaluated = evaluate(folder, Settings(scale.episodes, scale.long_steps))
-        numbers[method] = evaluated["extra"]["measures"]["nearest_neighbour"]
-        numbers["random"] = evaluated["extra"]["random"]["measures"]["nearest_neighbour"]
+        numbers.setdefault("random", evaluated["extra"]["random"]["measures"][GROUPING_MEASURE])
+        numbers[method] = evaluated["extra"]["measures"][GROUPING_MEASURE]
         for seed, run in enumerate(run_folders(folder)[:GROUPING_SEEDS]):
             loaded = load(run)
             film = film_greedy(

@@ -1,0 +1,192 @@
+"""The kitchen, the environment."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.envs.base import Environment
+from pairvdn.envs.cooking.catalogue import FEATURES
+from pairvdn.envs.cooking.interact import bring_along, interact
+from pairvdn.envs.cooking.kitchen import Kitchen, kitchen
+from pairvdn.envs.cooking.movement import intend
+from pairvdn.envs.cooking.observe import columns, observe
+from pairvdn.envs.cooking.recipes import progress
+from pairvdn.envs.cooking.reward import agent_rewards
+from pairvdn.envs.cooking.scene import scene
+from pairvdn.envs.cooking.settings import Settings, settings_from
+from pairvdn.envs.cooking.start import start
+from pairvdn.envs.cooking.types import CookingState, Cooks, Progress
+from pairvdn.envs.scene import Scene
+from pairvdn.types import PRNGKey, TimeStep
+
+
+class Cooking(Environment[CookingState]):
+    """Cooks who chop, blend, plate and deliver dishes together: CookingZoo's rules (scheme3).
+
+    World. A grid of tiles, x to the right, y down: floor, counters, cutboards, blenders, delivery
+    squares. Only floor is walkable. Plates and foods lie on a tile, on a plate or in a hand; an
+    agent holds at most one thing. A food is done if it is chopped, or (carrot, banana) mashed.
+
+    | tile | takes, if nothing is on it | gives back to an empty hand |
+    |---|---|---|
+    | counter | anything | yes |
+    | delivery square | anything | never |
+    | cutboard | a food that is not chopped | yes |
+    | blender | a carrot or banana that is not mashed | yes |
+
+    Actions (5): 0 nothing, 1 left, 2 right, 3 down, 4 up; all are always allowed. An agent turns at
+    once. Turned to floor it walks, unless anybody else wants to end in that cell; all moves are
+    settled together, wishes are not revised, so agents may swap cells, and one may walk into the
+    cell of another that was just held up. Turned to another tile it touches it, agents one after
+    the other by index, and the first rule that fits applies:
+
+    1. a cutboard or blender with something raw on it: chop it, or switch the blender. A blender
+       that is on mashes at the end of the step; two touches in one step cancel. A chopped bread
+       becomes two;
+    2. hand empty: take what lies there, a plate with all that is on it. A plate whose top food is
+       of a class that the level lists before plates cannot be lifted;
+    3. a plate lies there: put the done food in the hand on it;
+    4. a plate in the hand: take the done food that lies there onto it, from a delivery square too;
+    5. put down what is in the hand, if the tile takes it.
+
+    Recipes. Each agent has one: a delivery square with a plate with ingredients. Its nodes are
+    marked while they hold, judged by place alone: an ingredient that is ready anywhere, a plate at
+    the place of all ingredients, that on a delivery square. One dish serves all who want it.
+
+    Reward of agent i: 5 per node newly marked (-5 when unmarked), 20 when its recipe is done (-20
+    when undone), and -5 / max_steps each step. The team gets the sum.
+
+    End. Terminated when all recipes are done (`end_all`, else when any is); truncated at
+    `max_steps`.
+
+    Observation. For each class of the meta file, in its order, each thing's numbers, then zeros up
+    to the class's count: x, y, 1 (tiles, plates); x, y, fresh, chopped, 1 (foods); x, y, not done,
+    chopped, mashed, 1 (carrot, banana); x, y, left, right, down, up, 1 (agents). x and y are
+    relative to the observer and divided by the level's width and height; in the observer's own
+    slot they are absolute. Nobody sees recipes, the time, or what is held, except by equal places.
+
+    State. The same numbers once, places relative to the middle of the level.
+
+    Start. What the level file leaves open is drawn; agents face left.
+
+    Not taken over from the original: its ignored seed, its endless loop on success, switches and
+    blocks, vectors that outgrow their declared length, and its other action schemes.
+    """
+
+    settings: Settings = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        self._kitchen()  # says what is wrong with the level
+
+    @property
+    def name(self) -> str:
+        """The id under which `make` finds it."""
+        return "cooking"
+
+    @property
+    def num_agents(self) -> int:
+        """One per recipe."""
+        return len(self.settings.recipes)
+
+    @property
+    def num_actions(self) -> int:
+        """Nothing, left, right, down, up."""
+        return 5
+
+    @property
+    def observation_size(self) -> int:
+        """As the meta file says."""
+        return columns(self.settings.meta).size
+
+    @property
+    def state_size(self) -> int:
+        """That of one observation."""
+        return self.observation_size
+
+    @property
+    def max_steps(self) -> int:
+        """Steps after which an episode is truncated."""
+        return self.settings.max_steps
+
+    def reset(self, key: PRNGKey) -> tuple[CookingState, TimeStep]:
+        """Lay out the level."""
+        kitchen = self._kitchen()
+        tiles, fixtures, objects, cooks = start(key, kitchen)
+        state = CookingState(
+            tiles=tiles,
+            fixtures=fixtures,
+            objects=objects,
+            cooks=cooks,
+            progress=progress(tiles, objects, self.settings.recipes, kitchen.slots),
+            steps=jnp.zeros((), jnp.int32),
+        )
+        rewards, never = jnp.zeros(self.num_agents), jnp.asarray(False)
+        return state, self._time_step(state, rewards, never, never)
+
+    def step(
+        self, key: PRNGKey, state: CookingState, actions: Int32[Array, " n"]
+    ) -> tuple[CookingState, TimeStep]:
+        """Act once. Nothing is random, so `key` is not used."""
+        del key
+        kitchen, settings = self._kitchen(), self.settings
+        intent = intend(state.tiles, kitchen.width, state.cooks, actions)
+        cooks = Cooks(intent.cell, intent.facing, state.cooks.held)
+        # All walk before any touches: who walks touches nothing, so their order does not matter.
+        objects = bring_along(state.objects, cooks, kitchen.slots)
+        objects, cooks = interact(state.tiles, objects, cooks, intent, kitchen.slots)
+        after = progress(state.tiles, objects, settings.recipes, kitchen.slots)
+        rewards = agent_rewards(state.progress, after, settings)
+        state = CookingState(
+            state.tiles, state.fixtures, objects, cooks, after, steps=state.steps + 1
+        )
+        truncated = state.steps >= self.max_steps
+        return state, self._time_step(state, rewards, self._ended(after), truncated)
+
+    def positions(
+        self, observation: Float[Array, "n o"], state: Float[Array, " s"]
+    ) -> Float[Array, "n 2"]:
+        """Middles of the agents' cells, in cells, y up as in `scene`."""
+        layout, level = columns(self.settings.meta), self.settings.level
+        first, each = layout.first_agent, FEATURES["Agent"]
+        agents = state[first : first + each * self.num_agents].reshape(self.num_agents, each)
+        x = (agents[:, 0] + 0.5) * level.width + 0.5
+        y = (0.5 - agents[:, 1]) * level.height - 0.5
+        return jnp.stack([x, y], axis=1)
+
+    def scene(self, state: CookingState) -> Scene:
+        """Tiles, agents, plates and foods."""
+        return scene(state, self._kitchen())
+
+    def _kitchen(self) -> Kitchen:
+        return kitchen(self.settings.level, self.settings.meta, self.num_agents)
+
+    def _ended(self, progress: Progress) -> Bool[Array, ""]:
+        return progress.done.all() if self.settings.end_all else progress.done.any()
+
+    def _time_step(
+        self,
+        state: CookingState,
+        rewards: Float[Array, " n"],
+        terminated: Bool[Array, ""],
+        truncated: Bool[Array, ""],
+    ) -> TimeStep:
+        observation, global_state = observe(state, self._kitchen())
+        return TimeStep(
+            observation=observation,
+            state=global_state,
+            mask=jnp.ones((self.num_agents, self.num_actions), bool),
+            reward=jnp.sum(rewards),
+            agent_rewards=rewards,
+            terminated=terminated,
+            truncated=truncated,
+        )
+
+
+def cooking(preset: str = "paper", **arguments: Any) -> Cooking:
+    """What `make("cooking", ...)` calls: a preset, and settings that differ from it.
+
+    `level` and `meta` are names of the package's files or paths of your own ending in .json.
+    """
+    return Cooking(settings_from(preset, arguments))

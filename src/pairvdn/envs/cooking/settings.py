@@ -1,0 +1,84 @@
+"""Every setting of the kitchen, checked, and the sets of them that are known by name."""
+
+import dataclasses
+import difflib
+import math
+from typing import Any
+
+from pairvdn.envs.cooking.catalogue import MAX_AGENTS
+from pairvdn.envs.cooking.level import Level, Meta
+from pairvdn.envs.cooking.library import default_meta, load_level, load_meta
+from pairvdn.envs.cooking.recipes import RECIPES
+
+SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a kitchen is made of; the defaults are the rewards of the paper's code."""
+
+    level: Level
+    meta: Meta
+    recipes: tuple[str, ...]  # one per agent
+    recipe_reward: float | int = 20.0
+    recipe_penalty: float | int = -20.0
+    recipe_node_reward: float | int = 5.0
+    max_time_penalty: float | int = -5.0  # of a whole episode
+    max_steps: int = 400
+    end_all: bool = True  # ends when all recipes are done, else when any is
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.recipes) <= MAX_AGENTS:
+            raise ValueError(
+                f"recipes must be 1 to {MAX_AGENTS}, one per agent; got {self.recipes!r}."
+            )
+        for recipe in self.recipes:
+            if recipe not in RECIPES:
+                raise ValueError(f"recipes must be of {', '.join(RECIPES)}; got {recipe!r}.")
+        for name in ("recipe_reward", "recipe_penalty", "recipe_node_reward", "max_time_penalty"):
+            value = getattr(self, name)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not math.isfinite(value)
+            ):
+                raise ValueError(f"{name} must be a finite number; got {value!r}.")
+        if (
+            isinstance(self.max_steps, bool)
+            or not isinstance(self.max_steps, int)
+            or self.max_steps < 1
+        ):
+            raise ValueError(
+                f"max_steps must be a whole number of at least 1; got {self.max_steps!r}."
+            )
+        if not isinstance(self.end_all, bool):
+            raise ValueError(f"end_all must be True or False; got {self.end_all!r}.")
+
+
+# The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots
+# nor bananas, two of the three cannot be cooked. `solvable` is the same level with a fair chance.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {"level": "simple_rec_fixed", "recipes": (SALAD, FRUIT, FRUIT)},
+    "solvable": {"level": "simple_rec_fixed", "recipes": (SALAD,) * 3},
+    "coop": {"level": "coop_test", "recipes": (SALAD, FRUIT)},
+    "easy": {"level": "two_cooks", "recipes": ("TomatoSalad",) * 2, "max_steps": 200},
+}
+
+
+def settings_from(preset: str, arguments: dict[str, Any]) -> Settings:
+    """The preset's settings, except those in `arguments` that are not None."""
+    if preset not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
+    known = [field.name for field in dataclasses.fields(Settings)]
+    for name in arguments:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+            raise ValueError(f"Cooking has no argument {name!r}; {hint}")
+    given = {name: value for name, value in arguments.items() if value is not None}
+    chosen = {**PRESETS[preset], **given}
+    name, meta = chosen.pop("level"), chosen.pop("meta", None)
+    recipes = tuple(chosen.pop("recipes"))
+    level = load_level(name)
+    counts = default_meta(name, level, len(recipes)) if meta is None else load_meta(meta)
+    return Settings(level=level, meta=counts, recipes=recipes, **chosen)

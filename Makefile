@@ -9,8 +9,8 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/.user  ## see it work
-	$(BIN)/python examples/01_maximise.py
+demo: $(VENV)/.user  ## watch a tower of boxes grow, in about two minutes
+	$(BIN)/pairvdn demo
 
 test: lint types layers tests  ## format, lint, types, layers, tests
 

@@ -155,3 +155,17 @@ def test_it_describes_itself_as_the_environment_inside_does():
     jax.tree.map(np.testing.assert_array_equal, wrapped.scene(state), env.scene(state))
     with pytest.raises(TypeError):
         AutoReset(env)
+
+
+def test_what_an_environment_tells_as_a_constant_is_batched_too():
+    # `terminated` is always False there, which JAX hands on as a plain bool inside a scan.
+    env = auto_reset(envs.make("aloha", max_steps=2))
+    idle = jnp.zeros((env.num_agents,), jnp.int32)
+
+    def play(key):
+        keys = jax.random.split(key, 4)
+        state, _ = env.reset(key)
+        return jax.lax.scan(lambda state, key: env.step(key, state, idle), state, keys)[1].truncated
+
+    truncated = jax.vmap(play)(jax.random.split(jax.random.key(0), 3))
+    assert truncated.tolist() == [[False, True, False, True]] * 3

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, Share
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation import greedy_episodes, random_episodes
 from pairvdn.types import PRNGKey, TimeStep
@@ -53,6 +53,12 @@ class Luck(Environment[Int32[Array, "2"]]):
 
     def scene(self, state: Array) -> Scene:
         return Scene(bounds=jnp.zeros(4))
+
+    def measures(self, state: Array) -> dict[str, Array]:
+        return {"left": state[0].astype(jnp.float32)}
+
+    def shares(self, state: Array, actions: Array) -> dict[str, Share]:
+        return {"ones": Share(actions[0].astype(jnp.float32), jnp.float32(1))}
 
 
 class Always(Value[Float[Array, " a"]]):
@@ -120,3 +126,27 @@ def test_wrong_numbers_are_named(name: str) -> None:
     arguments = {"num_episodes": 1, name: 0}
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         random_episodes(Luck(), key=jax.random.key(0), **arguments)
+
+
+def test_measures_are_those_of_the_moments_or_of_the_end() -> None:
+    moments = (1, 4, 100)
+    episodes = greedy_episodes(
+        Luck(), Always(1), key=jax.random.key(0), num_episodes=40, moments=moments
+    )
+    for moment, left, so_far in zip(
+        moments, episodes.measures["left"], episodes.measures["return"], strict=True
+    ):
+        steps = jnp.minimum(episodes.lengths, moment)
+        assert so_far.tolist() == steps.tolist()
+        assert left.tolist() == (episodes.lengths - steps).tolist()
+
+
+def test_shares_are_counted_until_an_episode_ends() -> None:
+    episodes = random_episodes(Luck(), key=jax.random.key(0), num_episodes=40)
+    assert episodes.shares["ones"].whole.tolist() == episodes.lengths.tolist()
+    assert episodes.shares["ones"].part.tolist() == episodes.returns.tolist()
+
+
+def test_moments_begin_after_the_first_step() -> None:
+    with pytest.raises(ValueError, match=r"moments\[1\] must be at least 1, not 0"):
+        random_episodes(Luck(), key=jax.random.key(0), num_episodes=1, moments=(3, 0))

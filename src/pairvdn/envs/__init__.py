@@ -2,24 +2,37 @@
 
 import difflib
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
-from pairvdn.envs.base import Environment, HasPositions, HasTeamReward
+from pairvdn.envs.base import (
+    Environment,
+    HasMeasures,
+    HasPositions,
+    HasShares,
+    HasTeamReward,
+    Share,
+)
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.pettingzoo import to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
+    "aloha": "pairvdn.envs.aloha.env:Aloha",
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
     "climbing": "pairvdn.envs.one_step.games:climbing",
     "cooking": "pairvdn.envs.cooking.env:cooking",
     "crossroads": "pairvdn.envs.one_step.games:crossroads",
     "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
+    "gather": "pairvdn.envs.gather.env:Gather",
     "penalty": "pairvdn.envs.one_step.games:penalty",
+    "predator-prey": "pairvdn.envs.predator_prey.env:PredatorPrey",
     "qtran": "pairvdn.envs.one_step.games:qtran",
     "ring-game": "pairvdn.envs.one_step.games:ring_game",
+    "sensor": "pairvdn.envs.sensor.env:Sensor",
+    "simple-spread": "pairvdn.envs.simple_spread.env:SimpleSpread",
     "wall": "pairvdn.envs.one_step.games:wall",
     "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
 }
@@ -30,15 +43,20 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_REGISTRY))
 
 
-def make(name: str, /, **arguments: Any) -> Environment[Any]:
-    """Build the environment called `name`; `arguments` go to its constructor."""
+def constructor(name: str) -> Callable[..., Environment[Any]]:
+    """What builds the environment called `name`: its signature says which arguments there are."""
     if name not in _REGISTRY:
         near = difflib.get_close_matches(name, _REGISTRY, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
         raise ValueError(f"There is no environment {name!r}; {hint}")
     module, _, attribute = _REGISTRY[name].partition(":")
-    environment: Environment[Any] = getattr(importlib.import_module(module), attribute)(**arguments)
-    return environment
+    found: Callable[..., Environment[Any]] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def make(name: str, /, **arguments: Any) -> Environment[Any]:
+    """Build the environment called `name`; `arguments` go to its constructor."""
+    return constructor(name)(**arguments)
 
 
 __all__ = [
@@ -47,10 +65,14 @@ __all__ = [
     "ContractError",
     "Environment",
     "EpisodeStatistics",
+    "HasMeasures",
     "HasPositions",
+    "HasShares",
     "HasTeamReward",
+    "Share",
     "auto_reset",
     "check_env",
+    "constructor",
     "make",
     "names",
     "to_pettingzoo",

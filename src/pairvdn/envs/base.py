@@ -1,7 +1,7 @@
 """The contract that every environment follows; `check_env` tests it."""
 
 import abc
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 from jaxtyping import Array, Float, Int32
@@ -94,4 +94,29 @@ class HasTeamReward(Protocol):
     @property
     def team_reward(self) -> Literal["sum", "mean"]:
         """Whether `reward` is the sum or the mean of `agent_rewards`."""
+        ...
+
+
+@runtime_checkable
+class HasMeasures(Protocol):
+    """What an environment offers that has more to tell of a moment than rewards."""
+
+    def measures(self, state: Any) -> dict[str, Float[Array, ""]]:
+        """Numbers about this state; the names say what they are and in which unit."""
+        ...
+
+
+class Share(eqx.Module):
+    """How many of some things had a property; shares of several steps are added up."""
+
+    part: Float[Array, ""]
+    whole: Float[Array, ""]
+
+
+@runtime_checkable
+class HasShares(Protocol):
+    """What an environment offers that counts things the agents do together."""
+
+    def shares(self, state: Any, actions: Int32[Array, " n"]) -> dict[str, Share]:
+        """Counts of what happens when the agents do this in this state."""
         ...

@@ -61,7 +61,7 @@ def _selected(env: Environment[Any], ended: Bool[Array, " b"], keys: Any, old: A
 def _all_batched(size: int, batched: Any, arguments: Any) -> Any:
     """Give those arguments the batch axis that do not have it."""
     return jax.tree.map(
-        lambda has, leaf: leaf if has else jnp.broadcast_to(leaf, (size, *leaf.shape)),
+        lambda has, leaf: leaf if has else jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))),
         tuple(batched),
         arguments,
     )

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, HasMeasures, HasShares, Share
 from pairvdn.learning.arguments import require_at_least
 from pairvdn.learning.choose import choose
 from pairvdn.learning.exploration import random_actions
@@ -21,14 +21,22 @@ Policy = Callable[[PRNGKey, TimeStep], Int32[Array, " n"]]
 
 
 class Episodes(eqx.Module):
-    """What came of each episode: the undiscounted sum of the team reward, and the steps taken."""
+    """What came of each episode.
+
+    `returns` are undiscounted sums of the team reward, `lengths` the steps taken. `measures` are
+    those that the environment offers, and the return so far as `return`, after each of the moments
+    asked for; an episode that ended before stays as it was at its end. `shares` are counted over
+    the whole episode.
+    """
 
     returns: Float[Array, " episodes"]
     lengths: Int32[Array, " episodes"]
+    measures: dict[str, Float[Array, "moments episodes"]]
+    shares: dict[str, Share]
 
 
 class _Playing(eqx.Module):
-    """All episodes on their way; every leaf but `step` has the episodes as its leading axis."""
+    """All episodes on their way; every leaf but `step` and measures begins with the episodes."""
 
     env_state: PyTree[Array]
     timestep: TimeStep
@@ -46,6 +54,7 @@ def greedy_episodes(
     num_episodes: int,
     max_steps: int | None = None,
     action_hold: int = 1,
+    moments: tuple[int, ...] = (),
 ) -> Episodes:
     """Play `num_episodes` episodes in which the agents do what `value` thinks best."""
     return _episodes(
@@ -55,6 +64,7 @@ def greedy_episodes(
         num_episodes,
         max_steps,
         action_hold,
+        moments,
     )
 
 
@@ -65,6 +75,7 @@ def random_episodes(
     num_episodes: int,
     max_steps: int | None = None,
     action_hold: int = 1,
+    moments: tuple[int, ...] = (),
 ) -> Episodes:
     """Play `num_episodes` episodes of uniformly random allowed actions."""
     return _episodes(
@@ -74,6 +85,7 @@ def random_episodes(
         num_episodes,
         max_steps,
         action_hold,
+        moments,
     )
 
 
@@ -84,6 +96,7 @@ def _episodes(
     num_episodes: int,
     max_steps: int | None,
     action_hold: int,
+    moments: tuple[int, ...],
 ) -> Episodes:
     """Play until every episode has ended, at the latest after `max_steps`.
 
@@ -92,6 +105,7 @@ def _episodes(
     """
     steps = env.max_steps if max_steps is None else max_steps
     require_at_least(1, num_episodes=num_episodes, action_hold=action_hold, max_steps=steps)
+    require_at_least(1, **{f"moments[{place}]": moment for place, moment in enumerate(moments)})
     key = jax.random.bits(key, (2,), jnp.uint32)
 
     def keys(step: Int32[Array, ""], purpose: int) -> Array:
@@ -103,26 +117,45 @@ def _episodes(
             lambda: jax.vmap(policy)(keys(playing.step, 0), playing.timestep),
             lambda: playing.actions,
         )
-        env_state, timestep = jax.vmap(env.step)(keys(playing.step, 1), playing.env_state, actions)
+        before = playing.env_state
+        env_state, timestep = jax.vmap(env.step)(keys(playing.step, 1), before, actions)
         running = ~playing.ended
+        env_state = jax.vmap(choose)(running, env_state, before)
+        returns = playing.episodes.returns + jnp.where(running, timestep.reward, 0.0)
         return _Playing(
-            jax.vmap(choose)(running, env_state, playing.env_state),
+            env_state,
             jax.vmap(choose)(running, timestep, playing.timestep),
             actions,
             Episodes(
-                playing.episodes.returns + jnp.where(running, timestep.reward, 0.0),
+                returns,
                 playing.episodes.lengths + running.astype(jnp.int32),
+                _noted(env, playing, moments, env_state, returns),
+                jax.tree.map(
+                    lambda sum_, more: sum_ + jnp.where(running, more, 0.0),
+                    playing.episodes.shares,
+                    _shares(env, before, actions),
+                ),
             ),
             playing.ended | timestep.terminated | timestep.truncated,
             playing.step + 1,
         )
 
     env_state, timestep = jax.vmap(env.reset)(keys(jnp.int32(-1), 0))
+    actions = jnp.zeros((num_episodes, env.num_agents), jnp.int32)
+    returns = jnp.zeros(num_episodes)
     start = _Playing(
         env_state,
         timestep,
-        jnp.zeros((num_episodes, env.num_agents), jnp.int32),
-        Episodes(jnp.zeros(num_episodes), jnp.zeros(num_episodes, jnp.int32)),
+        actions,
+        Episodes(
+            returns,
+            jnp.zeros(num_episodes, jnp.int32),
+            {
+                name: jnp.broadcast_to(now[None], (len(moments), num_episodes))
+                for name, now in _measures(env, env_state, returns).items()
+            },
+            jax.tree.map(jnp.zeros_like, _shares(env, env_state, actions)),
+        ),
         jnp.zeros(num_episodes, jnp.bool_),
         jnp.int32(0),
     )
@@ -130,3 +163,43 @@ def _episodes(
         lambda playing: (playing.step < steps) & ~jnp.all(playing.ended), advance, start
     )
     return played.episodes
+
+
+def _measures(
+    env: Environment[Any], env_state: PyTree[Array], returns: Float[Array, " episodes"]
+) -> dict[str, Float[Array, " episodes"]]:
+    offered = jax.vmap(env.measures)(env_state) if isinstance(env, HasMeasures) else {}
+    return {"return": returns, **offered}
+
+
+def _shares(
+    env: Environment[Any], env_state: PyTree[Array], actions: Int32[Array, "episodes n"]
+) -> dict[str, Share]:
+    return jax.vmap(env.shares)(env_state, actions) if isinstance(env, HasShares) else {}
+
+
+def _noted(
+    env: Environment[Any],
+    playing: _Playing,
+    moments: tuple[int, ...],
+    env_state: PyTree[Array],
+    returns: Float[Array, " episodes"],
+) -> dict[str, Float[Array, "moments episodes"]]:
+    """The measures of all moments; those that are still to come hold the present numbers.
+
+    So every moment has its numbers when all episodes end before it.
+    """
+    measures = playing.episodes.measures
+    to_come = playing.step < jnp.array(moments, jnp.int32)
+
+    def note() -> dict[str, Float[Array, "moments episodes"]]:
+        now = _measures(env, env_state, returns)
+        return {
+            name: jnp.where(to_come[:, None], now[name][None], before)
+            for name, before in measures.items()
+        }
+
+    noted: dict[str, Float[Array, "moments episodes"]] = jax.lax.cond(
+        jnp.any(to_come), note, lambda: measures
+    )
+    return noted

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from pairvdn.types import PRNGKey
@@ -27,6 +28,17 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_REGISTRY))
 
 
+def constructor(method: str) -> Callable[..., Value[Any]]:
+    """What builds the value called `method`: its signature says which arguments there are."""
+    if method not in _REGISTRY:
+        near = difflib.get_close_matches(method, _REGISTRY, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
+        raise ValueError(f"There is no method {method!r}; {hint}")
+    module, _, attribute = _REGISTRY[method].partition(":")
+    found: Callable[..., Value[Any]] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
 def make(
     method: str,
     /,
@@ -39,10 +51,7 @@ def make(
     **arguments: Any,
 ) -> Value[Any]:
     """Build the value called `method` for these sizes; `arguments` go to its constructor."""
-    if method not in _REGISTRY:
-        near = difflib.get_close_matches(method, _REGISTRY, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
-        raise ValueError(f"There is no method {method!r}; {hint}")
+    build = constructor(method)
     sizes = {
         "num_agents": num_agents,
         "num_actions": num_actions,
@@ -52,11 +61,7 @@ def make(
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} must be at least 1, but is {size}.")
-    module, _, attribute = _REGISTRY[method].partition(":")
-    value: Value[Any] = getattr(importlib.import_module(module), attribute)(
-        **sizes, key=key, **arguments
-    )
-    return value
+    return build(**sizes, key=key, **arguments)
 
 
-__all__ = ["HasPairs", "Pairs", "Value", "make", "names"]
+__all__ = ["HasPairs", "Pairs", "Value", "constructor", "make", "names"]

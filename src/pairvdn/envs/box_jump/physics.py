@@ -38,15 +38,22 @@ def num_bodies(parameters: Parameters) -> int:
     return -(-parameters.num_boxes // multiple) * multiple
 
 
+def num_pairs(parameters: Parameters) -> int:
+    """Pairs that a sweep over the boxes visits."""
+    bodies = num_bodies(parameters)
+    many = parameters.num_boxes >= near.LEAST_BOXES
+    return (3 * BLOCK - 1 if many else bodies - 1) * bodies // 2
+
+
 def no_memory(parameters: Parameters) -> Impulses | RowMemory:
     """What the contact solver remembers at a reset."""
     bodies = num_bodies(parameters)
     many = parameters.num_boxes >= near.LEAST_BOXES
-    rows_of = rows_of_near if many else rows_of_all
+    rows_of: Any = rows_of_near if many else rows_of_all
     rows = 2 if parameters.fixed_rotation else 3
     impulses = Impulses(
-        pair=(rows_of(0.0, bodies, ()),) * rows,
-        pair_side=rows_of(jnp.int8(0), bodies, ()),
+        pair=(rows_of(bodies, jnp.float32),) * rows,
+        pair_side=rows_of(bodies, jnp.int8),
         floor=(jnp.zeros(bodies),) * rows,
     )
     return RowMemory(impulses, jnp.arange(bodies, dtype=jnp.int32)) if many else impulses
@@ -111,7 +118,7 @@ def advance(
         (velocity, move), memory = solve(all_pairs, boxes, memory)
     velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))
     moved = Bodies(bodies.x + move.x, bodies.y + move.y, bodies.angle + move.turn, velocity)
-    return moved, memory
+    return once(moved), memory
 
 
 def fell_off(bodies: Bodies, parameters: Parameters) -> Bool[Array, "n *b"]:

@@ -1,8 +1,8 @@
 """The one-step games by name; each function is what `make` calls."""
 
 import math
-import operator
 
+from pairvdn.envs.arguments import whole_number
 from pairvdn.envs.one_step.env import OneStepGame
 from pairvdn.envs.one_step.ring_tables import draw_ring_tables
 from pairvdn.envs.one_step.rules import (
@@ -38,46 +38,36 @@ def qtran() -> OneStepGame:
 
 def wall(num_agents: int = 2) -> OneStepGame:
     """Rest (0) or hit (1): all must hit at once. A sum over ring pairs only for two agents."""
-    num_agents = _at_least("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("wall", num_agents, 2, WallPayoff(), best_reward=1.0)
 
 
 def wall_graded(num_agents: int = 4) -> OneStepGame:
     """Rest (0) or hit (1): as `wall`, but a sum over ring pairs for every number of agents."""
-    num_agents = _at_least("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("wall-graded", num_agents, 2, GradedWallPayoff(), best_reward=1.0)
 
 
 def crossroads(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): cars that are neighbours on the ring crash if both go."""
-    num_agents = _at_least("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2)
     best = float(num_agents // 2)
     return OneStepGame("crossroads", num_agents, 2, CrossroadsPayoff(), best_reward=best)
 
 
 def crossroads_all(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): any two cars that go crash, so only one should."""
-    num_agents = _at_least("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("crossroads-all", num_agents, 2, CrossroadsAllPayoff(), best_reward=1.0)
 
 
 def ring_game(num_agents: int = 4, num_actions: int = 3, seed: int = 0) -> OneStepGame:
     """A random table of integers 0..9 for each edge of a ring, with a unique optimum."""
-    num_agents = _at_least("num_agents", num_agents, 2)
-    num_actions = _at_least("num_actions", num_actions, 2)
-    seed = _at_least("seed", seed, 0)
+    num_agents = whole_number("num_agents", num_agents, 2)
+    num_actions = whole_number("num_actions", num_actions, 2)
+    seed = whole_number("seed", seed, 0)
     tables, best = draw_ring_tables(num_agents, num_actions, seed)
     payoff = RingTablesPayoff(
         tuple(tuple(tuple(map(float, row)) for row in table) for table in tables)
     )
     return OneStepGame("ring-game", num_agents, num_actions, payoff, best_reward=float(best))
-
-
-def _at_least(argument: str, value: int, least: int) -> int:
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{argument} must be a whole number; it is {value!r}.") from None
-    if whole < least:
-        raise ValueError(f"{argument} must be at least {least}; it is {whole}.")
-    return whole

@@ -1,0 +1,125 @@
+"""Steps per second of every environment, beside mpe2's and JaxMARL's Simple Spread.
+
+Single-threaded, all in one process, CPU time; ratios mean more than the numbers themselves. Random
+allowed actions and resets are included. JaxMARL is measured if it is installed.
+
+    python benchmarks/envs.py [--envs NAME ...] [--batches 1 8 256]
+"""
+
+import os
+
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+import argparse
+import importlib.util
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pairvdn import envs
+
+ROUNDS = 3  # the fastest counts
+STEPS_PER_CALL = 4096  # of all copies together, but at least LEAST each
+LEAST = 64
+
+
+def steps_per_second(run: Callable[[], Any], steps: int) -> float:
+    """Of CPU time, in the best of several runs after one that compiles."""
+    jax.block_until_ready(run())
+    seconds = []
+    for _ in range(ROUNDS):
+        begin = time.process_time()
+        jax.block_until_ready(run())
+        seconds.append(time.process_time() - begin)
+    return steps / min(seconds)
+
+
+def random_actions(key: jax.Array, mask: jax.Array) -> jax.Array:
+    preferences = jax.random.uniform(key, mask.shape)
+    return jnp.where(mask, preferences, -1.0).argmax(axis=-1).astype(jnp.int32)
+
+
+def ours(name: str, batch: int) -> float:
+    env = envs.auto_reset(envs.make(name))
+    length = max(LEAST, STEPS_PER_CALL // batch)
+
+    def act(carry: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+        state, mask = carry
+        action_key, step_key = jax.random.split(key)
+        state, told = env.step(step_key, state, random_actions(action_key, mask))
+        return (state, told.mask), told.reward
+
+    def play(key: jax.Array) -> jax.Array:
+        state, told = env.reset(key)
+        return jax.lax.scan(act, (state, told.mask), jax.random.split(key, length))[1]
+
+    run, keys = jax.jit(jax.vmap(play)), jax.random.split(jax.random.key(0), batch)
+    return steps_per_second(lambda: run(keys), batch * length)
+
+
+def jaxmarl_simple_spread(batch: int) -> float:
+    import jaxmarl
+
+    env = jaxmarl.make("MPE_simple_spread_v3")
+    length = max(LEAST, STEPS_PER_CALL // batch)
+
+    def act(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        keys = jax.random.split(key, env.num_agents + 1)
+        actions = {
+            agent: env.action_space(agent).sample(agent_key)
+            for agent, agent_key in zip(env.agents, keys[1:], strict=True)
+        }
+        _, state, rewards, _, _ = env.step(keys[0], state, actions)
+        return state, rewards
+
+    def play(key: jax.Array) -> Any:
+        return jax.lax.scan(act, env.reset(key)[1], jax.random.split(key, length))[1]
+
+    run, keys = jax.jit(jax.vmap(play)), jax.random.split(jax.random.PRNGKey(0), batch)
+    return steps_per_second(lambda: run(keys), batch * length)
+
+
+def mpe2_simple_spread(steps: int = 1000) -> float:
+    """One copy: a Python object has no batch."""
+    from mpe2 import simple_spread_v3
+
+    env, generator = simple_spread_v3.parallel_env(), np.random.default_rng(0)
+
+    def play() -> None:
+        for step in range(steps):
+            if step % 25 == 0:
+                env.reset()
+            env.step({agent: int(generator.integers(5)) for agent in env.agents})
+
+    return steps_per_second(play, steps)
+
+
+def row(label: str, speeds: Sequence[float | None]) -> None:
+    cells = ["" if speed is None else f"{speed:,.0f}" for speed in speeds]
+    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--envs", nargs="+", default=envs.names(), choices=envs.names())
+    parser.add_argument("--batches", nargs="+", type=int, default=(1, 8, 256))
+    arguments = parser.parse_args()
+    print("Steps per CPU second\n")
+    print("| environment | " + " | ".join(f"batch {batch}" for batch in arguments.batches) + " |")
+    print("|---|" + "---|" * len(arguments.batches))
+    for name in arguments.envs:
+        row(name, [ours(name, batch) for batch in arguments.batches])
+    if importlib.util.find_spec("mpe2"):
+        alone = mpe2_simple_spread()
+        row("mpe2's simple spread", [alone if batch == 1 else None for batch in arguments.batches])
+    if importlib.util.find_spec("jaxmarl"):
+        speeds = [jaxmarl_simple_spread(batch) for batch in arguments.batches]
+        row("JaxMARL's simple spread", speeds)
+
+
+if __name__ == "__main__":
+    main()

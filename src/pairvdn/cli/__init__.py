@@ -1,0 +1,94 @@
+"""The command `pairvdn`: parse, call, print. One module for each sub-command.
+
+Exit codes: 0; 1 failure; 2 bad input; 130 and 143 after SIGINT and SIGTERM.
+"""
+
+import difflib
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+import pairvdn
+
+# name -> (module:function, what it does). Imported when called: help must not wait for jax.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "benchmark": ("pairvdn.cli.benchmark:main", "print how fast a preset runs here"),
+    "compare": ("pairvdn.cli.compare:main", "compare runs: intervals, who is better"),
+    "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
+    "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with what a run has learned"),
+    "list": ("pairvdn.cli.listing:main", "list environments, methods and presets"),
+    "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
+    "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
+    "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),
+    "train": ("pairvdn.cli.train:main", "train from a preset"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(_overview())
+        return 0
+    if given[0] == "--version":
+        print(f"pairvdn {pairvdn.__version__}")
+        return 0
+    if given[0] not in COMMANDS:
+        near = difflib.get_close_matches(given[0], COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(COMMANDS)}."
+        return _fail(2, f"there is no command {given[0]!r}; {hint}")
+    try:
+        return _run(*given)
+    except SystemExit as done:  # argparse has printed the help
+        return int(done.code or 0)
+    except KeyboardInterrupt:
+        return _fail(128 + signal.SIGINT, "stopped")
+    except BrokenPipeError:  # the reader, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(name: str, *arguments: str) -> int:
+    """Run a sub-command; what a user can mend is one line, what only we can is a traceback."""
+    from pairvdn.experiment.errors import (
+        ConfigError,
+        FolderError,
+        Interrupted,
+        RunError,
+        one_line,
+    )
+    from pairvdn.learning import Diverged
+
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
+    try:
+        return command(arguments)
+    except (ConfigError, FolderError) as error:
+        return _fail(2, one_line(error))
+    except (RunError, Diverged) as error:
+        return _fail(1, one_line(error))
+    except Interrupted as stop:
+        return _fail(128 + stop.signum, one_line(stop))
+
+
+def _fail(code: int, message: str) -> int:
+    print(f"pairvdn: {message}", file=sys.stderr)
+    return code
+
+
+def _overview() -> str:
+    lines = [f"  {name:<12} {text}" for name, (_, text) in sorted(COMMANDS.items())]
+    return "\n".join(
+        [
+            "usage: pairvdn COMMAND [arguments]",
+            "",
+            pairvdn.__doc__ or "",
+            "",
+            *lines,
+            "",
+            "`pairvdn COMMAND --help` tells more, `pairvdn --version` the version.",
+            "Start with: pairvdn train box-jump/pairvdn",
+        ]
+    )

@@ -1,0 +1,52 @@
+"""`pairvdn compare`: several runs side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairvdn.cli.evaluate import add_evaluation_flags, evaluation_settings
+from pairvdn.cli.flags import Parser
+from pairvdn.cli.tables import estimate, table
+from pairvdn.experiment.compare import Comparison, Row, compare
+
+ABOUT = """Evaluate several runs and compare them: mean and interquartile mean of the last
+checkpoints, mean of the best ones, and how likely a seed of one method beats a seed of the first
+one that is named (0.5: neither is better). Runs of one method and task are put together. Brackets
+are 95 % bootstrap intervals over training seeds, or over episodes where there is one seed."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare runs."""
+    parser = Parser("compare", ABOUT)
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="folders of runs")
+    add_evaluation_flags(parser)
+    given = parser.parse_all(arguments)
+    print(_text(compare(given.runs, evaluation_settings(given))))
+    return 0
+
+
+def _text(comparison: Comparison) -> str:
+    parts = []
+    for task in dict.fromkeys(row.task for row in comparison.rows):
+        rows = [row for row in comparison.rows if row.task == task]
+        heads = ["", "last: mean", "last: IQM", "best: mean"]
+        heads += [f"P(> {rows[0].method})", "over", "diverged"]
+        cells = [_cells(row) for row in rows]
+        cells.append(["random", f"{rows[0].random:.3f}", *[""] * (len(heads) - 2)])
+        parts.append(f"{task}\n\n{table(heads, cells)}")
+    if comparison.over_tasks:
+        lines = [f"{name}: {estimate(one)}" for name, one in comparison.over_tasks.items()]
+        first = comparison.rows[0].method
+        parts.append("\n".join([f"P(> {first}) over all tasks that both have", *lines]))
+    return "\n\n".join(parts)
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.method,
+        estimate(row.mean),
+        estimate(row.interquartile_mean),
+        estimate(row.best_checkpoint),
+        estimate(row.better, 2),
+        row.interval_over,
+        f"{row.diverged} of {row.seeds}",
+    ]

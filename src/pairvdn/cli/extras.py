@@ -1,0 +1,14 @@
+"""Parts that need an extra: a missing package is one line with the command that installs it."""
+
+import importlib
+from types import ModuleType
+
+from pairvdn.experiment.errors import RunError, one_line
+
+
+def drawing(module: str) -> ModuleType:
+    """A module of `pairvdn.viewing`, which may need packages that are not installed."""
+    try:
+        return importlib.import_module(f"pairvdn.viewing.{module}")
+    except ImportError as error:
+        raise RunError(one_line(error)) from error

@@ -1,0 +1,132 @@
+"""Flags: a parser whose complaints are one line, and the fields of a config as flags."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from pairvdn.experiment import Config, ConfigError
+from pairvdn.experiment.components import KINDS, known_arguments
+from pairvdn.experiment.config import RECORDS, record_arguments
+from pairvdn.experiment.errors import hint
+from pairvdn.experiment.schema import Argument, describe, parse
+
+_SHORT = {"checkpoints.keep": "--keep"}
+_UNITS = {
+    "epochs": "length of the run",
+    "seed": "where the random numbers start",
+    "evaluation.every": "epochs between greedy evaluations",
+    "evaluation.episodes": "episodes of each",
+    "checkpoints.every": "least epochs between checkpoints",
+    "checkpoints.seconds": "least seconds between checkpoints",
+    "checkpoints.keep": "how many checkpoints are kept",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `ConfigError` instead of printing and exiting; names the nearest flag."""
+
+    def __init__(self, command: str, description: str) -> None:
+        super().__init__(
+            prog=f"pairvdn {command}",
+            description=description,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse; flags may be written with underscores as well."""
+        namespace, rest = self.parse_known_args([_with_dashes(one) for one in arguments])
+        if rest:
+            flags = [one for one in rest if one.startswith("-")]
+            if not flags:
+                raise ConfigError(f"{rest[0]!r} is one argument too many; see {self.prog} --help.")
+            name = flags[0].partition("=")[0]
+            raise ConfigError(f"There is no flag {name}; {hint(name, self._option_string_actions)}")
+        return namespace
+
+    def error(self, message: str) -> NoReturn:
+        """Complain in one line."""
+        raise ConfigError(f"{message}; see {self.prog} --help.")
+
+
+def _with_dashes(argument: str) -> str:
+    if not argument.startswith("--"):
+        return argument
+    name, equals, value = argument.partition("=")
+    return name.replace("_", "-") + equals + value
+
+
+def add_config_flags(parser: Parser, config: Config) -> None:
+    """A flag for each field of this config, with its present value in the help."""
+    plain = config.to_dict()
+    general = parser.add_argument_group("run")
+    for key, argument in record_arguments("").items():
+        _add(general, key, argument, plain[key])
+    for section in RECORDS:
+        group = parser.add_argument_group(section)
+        for key, argument in record_arguments(section).items():
+            _add(group, f"{section}.{key}", argument, plain[section][key])
+    for kind in KINDS:
+        name = plain[kind]["name"]
+        group = parser.add_argument_group(f"{kind} {name}")
+        _add(group, f"{kind}.name", Argument("name", str), name)
+        for key, argument in known_arguments(kind, name).items():
+            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
+
+
+def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
+    names = [f"--{path.replace('_', '-')}"] + ([_SHORT[path]] if path in _SHORT else [])
+    shown = ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
+    about = f"{_UNITS[path]}; " if path in _UNITS else ""
+    group.add_argument(
+        *names,
+        dest=path,
+        metavar="X",
+        default=argparse.SUPPRESS,
+        help=f"{about}{describe(argument.kind)} (now {shown})".replace("%", "%%"),
+        # A flag alone says true.
+        **({"nargs": "?", "const": "true"} if argument.kind is bool else {}),
+    )
+
+
+def changed(config: Config, namespace: argparse.Namespace) -> Config:
+    """The config with what the flags say."""
+    given = {key: text for key, text in vars(namespace).items() if _is_field(key)}
+    changes: dict[str, Any] = {}
+    for path, text in given.items():
+        section, _, key = path.rpartition(".")
+        if key == "name" or section not in KINDS:
+            known = record_arguments(section) if section not in KINDS else {}
+            kind = known[key].kind if key in known else str
+        else:
+            name = given.get(f"{section}.name", getattr(config, section).name)
+            kind = known_arguments(section, name)[key].kind
+        changes[path] = parse(f"--{path.replace('_', '-')}", kind, text)
+    return config.replace(changes)
+
+
+def _is_field(key: str) -> bool:
+    return "." in key or key in record_arguments("")
+
+
+def renamed(config: Config, arguments: Sequence[str]) -> Config:
+    """The config with the components that `--env.name` and the like ask for, nothing else.
+
+    Which flags there are depends on the components, so these must be known first.
+    """
+    names: dict[str, Any] = {}
+    for place, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        kind = flag.removeprefix("--").removesuffix(".name")
+        if flag == f"--{kind}.name" and kind in KINDS:
+            following = arguments[place + 1 : place + 2]
+            names[f"{kind}.name"] = value if equals else "".join(following)
+    return config.replace(names)
+
+
+def positive(flag: str, text: str) -> int:
+    """A whole number of at least 1 that stands after a flag."""
+    number: int = parse(flag, int, text)
+    if number < 1:
+        raise ConfigError(f"{flag} must be at least 1, not {number}.")
+    return number

@@ -1,0 +1,46 @@
+"""`pairvdn list`: what there is, one line each."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pairvdn import envs, values
+from pairvdn.cli.flags import Parser
+from pairvdn.experiment import load_preset, preset_names
+
+
+def main(arguments: Sequence[str]) -> int:
+    """List environments, methods and presets."""
+    parser = Parser("list", "List environments, methods and presets, one line each.")
+    parser.add_argument("what", nargs="?", choices=sorted(_LISTS), help="only these")
+    given = parser.parse_all(arguments)
+    chosen = [given.what] if given.what else list(_LISTS)
+    for what in chosen:
+        if given.what is None:
+            print(f"{what}:")
+        for name, about in _LISTS[what]():
+            print(f"  {name:<30} {about}".rstrip())
+    return 0
+
+
+def _environments() -> list[tuple[str, str]]:
+    return [(name, _summary(envs.constructor(name))) for name in envs.names()]
+
+
+def _methods() -> list[tuple[str, str]]:
+    return [(name, _summary(values.constructor(name))) for name in values.names()]
+
+
+def _presets() -> list[tuple[str, str]]:
+    configs = [(name, load_preset(name)) for name in preset_names()]
+    return [(name, f"{config.epochs} epochs, {config.learner.name}") for name, config in configs]
+
+
+_LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
+    "environments": _environments,
+    "methods": _methods,
+    "presets": _presets,
+}
+
+
+def _summary(documented: Any) -> str:
+    return str(documented.__doc__ or "").strip().partition("\n")[0]

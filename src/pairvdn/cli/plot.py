@@ -1,0 +1,24 @@
+"""`pairvdn plot`: learning curves."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairvdn.cli.extras import drawing
+from pairvdn.cli.flags import Parser
+
+ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations while training, one panel
+per task, one curve per method, the random policy dashed. Shaded is the 95 % bootstrap interval over
+training seeds, or the standard deviation over episodes where there is one seed."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plot runs."""
+    parser = Parser("plot", ABOUT)
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="folders of runs")
+    parser.add_argument(
+        "--out", type=Path, default=Path("curves"), help="files without suffix (now curves)"
+    )
+    given = parser.parse_all(arguments)
+    for path in drawing("curves").plot_runs(given.runs, given.out):
+        print(path)
+    return 0

@@ -1,0 +1,103 @@
+"""What a person sees of a run: a bar on a terminal, plain lines elsewhere."""
+
+import contextlib
+import datetime
+import functools
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from pairvdn.experiment.folder import CLOCK
+from pairvdn.experiment.loop import Report
+
+OnEpoch = Callable[[Report], None]
+Say = Callable[[str], None]
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool) -> Iterator[tuple[OnEpoch, Say]]:
+    """What to call after each epoch and with messages. Warnings are never quiet."""
+    if quiet:
+        yield _nothing, _warn
+    elif sys.stdout.isatty():
+        with _bar() as functions:
+            yield functions
+    else:
+        yield _print_line, _print_message
+
+
+def numbers(report: Report) -> dict[str, str]:
+    """The numbers of an epoch, as text; means over the seeds."""
+
+    def mean(key: str) -> float:
+        return float(np.mean([line[key] for line in report.lines]))
+
+    clock = report.lines[0][CLOCK]
+    evaluations = [line["evaluation"]["mean"] for line in report.lines if "evaluation" in line]
+    finished = sum(line["episodes"] for line in report.lines)
+    shown = {
+        "steps/s": f"{clock['env_steps_per_second']:,.0f}",
+        "updates/s": f"{clock['updates_per_second']:,.0f}",
+        "return": f"{mean('mean_return'):.3g}" if finished else "-",
+        "loss": f"{mean('loss'):.3g}",
+        "epsilon": f"{mean('epsilon'):.2f}",
+        "left": str(datetime.timedelta(seconds=round(report.seconds_left))),
+    }
+    if evaluations:
+        shown["greedy return"] = f"{np.mean(evaluations):.4g}"
+    return shown
+
+
+def _nothing(_: Report) -> None:
+    """Say nothing."""
+
+
+def _warn(message: str) -> None:
+    if message.startswith("warning"):
+        print(message, file=sys.stderr, flush=True)
+
+
+def _print_line(report: Report) -> None:
+    shown = "  ".join(f"{name} {text}" for name, text in numbers(report).items())
+    print(f"epoch {report.epoch}/{report.epochs}  {shown}", flush=True)
+
+
+def _print_message(message: str) -> None:
+    stream = sys.stderr if message.startswith("warning") else sys.stdout
+    print(message, file=stream, flush=True)
+
+
+_NARROW = "{steps/s} steps/s {updates/s} updates/s return {return} loss {loss} ε {epsilon} {left}"
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[tuple[OnEpoch, Say]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+
+    console = Console()
+    # The numbers alone are 80 wide, and they matter more.
+    bars: list[ProgressColumn] = [BarColumn(bar_width=24)] if console.width >= 110 else []
+    columns = [
+        TextColumn("{task.completed}/{task.total}"),
+        *bars,
+        TextColumn("{task.fields[shown]}"),
+    ]
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("train", total=None, shown="compiling ...", visible=False)
+
+        def on_epoch(report: Report) -> None:
+            shown = numbers(report)
+            bar.update(
+                task,
+                completed=report.epoch,
+                total=report.epochs,
+                shown=_NARROW.format(**shown),
+                visible=True,
+            )
+            if "greedy return" in shown:
+                greedy = shown["greedy return"]
+                bar.console.print(f"epoch {report.epoch}: greedy return {greedy}", highlight=False)
+
+        yield on_epoch, functools.partial(bar.console.print, highlight=False)

@@ -1,0 +1,100 @@
+"""`pairvdn reproduce`: the paper's tables and figures."""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pairvdn.cli.extras import drawing
+from pairvdn.cli.flags import Parser
+from pairvdn.experiment.errors import ConfigError, hint
+from pairvdn.experiment.reproduce import EXTENSIONS, FULL, QUICK, Scale, table1, to_markdown
+from pairvdn.experiment.saving import explained
+from pairvdn.experiment.schema import parse
+
+Part = Callable[[Path, Scale], None]
+
+ABOUT = f"""Train what the paper trains and make its tables and figures:
+
+  table1        scores on Box Jump beside the paper's, as Markdown, CSV and JSON
+  curves        learning curves of all tasks
+  grouping      pictures of VDN and PairVDN, and how close the boxes stay as a number
+  observations  boxes coloured by the distances that they observe
+  environments  a picture of each environment
+
+It can be interrupted at any time; the same command goes on and skips what is finished. --quick
+takes about five minutes and is not the real thing; without it expect hours ({FULL.seeds} seeds)."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Reproduce a part of the paper."""
+    parser = Parser("reproduce", ABOUT)
+    parser.add_argument("what", metavar="WHAT", help=", ".join(PARTS))
+    parser.add_argument("--seeds", metavar="N", help=f"training seeds (now {FULL.seeds})")
+    parser.add_argument("--quick", action="store_true", help="far too little training")
+    parser.add_argument("--all", action="store_true", help="the extensions as well")
+    parser.add_argument("--out", type=Path, help="a folder (now reproduction, or ...-quick)")
+    given = parser.parse_all(arguments)
+    if given.what not in PARTS:
+        raise ConfigError(f"There is nothing called {given.what!r}; {hint(given.what, PARTS)}")
+    scale = QUICK if given.quick else FULL
+    if given.seeds is not None:
+        scale = dataclasses.replace(scale, seeds=parse("--seeds", int, given.seeds))
+    if given.all:
+        scale = dataclasses.replace(scale, methods=(*scale.methods, *EXTENSIONS))
+    out = given.out or Path("reproduction-quick" if given.quick else "reproduction")
+    with explained(out):
+        out.mkdir(parents=True, exist_ok=True)
+        PARTS[given.what](out, scale)
+    return 0
+
+
+def say(message: str) -> None:
+    """Tell how far it is, apart from the results."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def _table1(out: Path, scale: Scale) -> None:
+    print(to_markdown(table1(out, scale, say=say), scale))
+    _name([out / f"table1.{suffix}" for suffix in ("md", "csv", "json")])
+
+
+def _trained(name: str) -> Part:
+    """A figure for which something must be trained."""
+
+    def make(out: Path, scale: Scale) -> None:
+        made: Any = getattr(drawing("paper_figures"), name)(out, scale, say=say)
+        _show(made, scale.note)
+
+    return make
+
+
+def _untrained(name: str) -> Part:
+    """A figure for which nothing is trained, so that it is always the real thing."""
+
+    def make(out: Path, scale: Scale) -> None:
+        made: Any = getattr(drawing("paper_figures"), name)(out)
+        _show(made, "")
+
+    return make
+
+
+PARTS: dict[str, Part] = {
+    "table1": _table1,
+    "curves": _trained("curves"),
+    "grouping": _trained("grouping"),
+    "observations": _untrained("observations"),
+    "environments": _untrained("environments"),
+}
+
+
+def _show(made: Any, note: str) -> None:
+    for text in filter(None, (note, made.text)):
+        print(f"{text}\n")
+    _name(made.files)
+
+
+def _name(files: Sequence[Path]) -> None:
+    for file in files:
+        print(file)

@@ -1,0 +1,100 @@
+"""`pairvdn train`: a new run from a preset."""
+
+import argparse
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
+from pairvdn.cli.progress import progress
+from pairvdn.experiment import Config, ConfigError, load_preset, preset_names, train
+from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
+
+ABOUT = """Train from a preset, ENV/METHOD (the best recipe known) or ENV/METHOD-paper (the paper's
+hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
+too. Every field of the config is a flag; which there are depends on the preset:
+`pairvdn train box-jump/pairvdn --help`."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Train from a preset."""
+    parser = Parser("train", ABOUT)
+    parser.add_argument("preset", metavar="PRESET", help="for example box-jump/pairvdn")
+    parser.add_argument("--out", type=Path, help="a new folder; default runs/ENV-METHOD-NUMBER")
+    parser.add_argument(
+        "--seeds", metavar="N", help="train so many seeds side by side, from --seed"
+    )
+    add_output_flags(parser)
+    config = preset_config(parser, arguments)
+    given = parser.parse_all(arguments)
+    config = changed(config, given)
+    out = given.out or _free_folder(config)
+    seeds = None if given.seeds is None else positive("--seeds", given.seeds)
+    require_loggers(given)
+    with progress(quiet=given.quiet) as (on_epoch, say):
+        train(
+            config,
+            out,
+            num_seeds=seeds,
+            on_epoch=on_epoch,
+            say=say,
+            make_loggers=lambda folder: loggers(folder, config, given),
+        )
+        say(f"finished: {out}")
+    return 0
+
+
+def preset_config(parser: Parser, arguments: Sequence[str], default: str | None = None) -> Config:
+    """The config of the preset among the arguments, whose fields become flags of the parser."""
+    first = [one for one in arguments[:1] if not one.startswith("-")]
+    named = [one for one in arguments if one in preset_names() or one.endswith(".toml")]
+    preset = next(iter(named + first), default)
+    if preset is None:
+        if {"-h", "--help"} & set(arguments):
+            parser.parse_args(["--help"])
+        raise ConfigError(f"which preset? {parser.prog} PRESET; see `pairvdn list`.")
+    config = renamed(_read(preset), arguments)
+    add_config_flags(parser, config)
+    return config
+
+
+def _read(preset: str) -> Config:
+    if not preset.endswith(".toml"):
+        return load_preset(preset)
+    try:
+        return Config.from_toml(Path(preset).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{preset} cannot be read: {error}") from error
+
+
+def add_output_flags(parser: Parser) -> None:
+    """Flags about what is shown and logged."""
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
+    parser.add_argument("--wandb", action="store_true", help="log to Weights & Biases as well")
+    parser.add_argument(
+        "--no-tensorboard", action="store_true", help="no event files, though tensorboardX is here"
+    )
+
+
+def require_loggers(given: argparse.Namespace) -> None:
+    """Refuse before anything is written."""
+    if given.wandb:
+        require_wandb()
+
+
+def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
+    """Where the numbers go besides the folder."""
+    chosen: list[Logger] = []
+    if has_tensorboard() and not given.no_tensorboard:
+        chosen.append(tensorboard(folder))
+    if given.wandb:
+        chosen.append(wandb(folder, config))
+    return chosen
+
+
+def _free_folder(config: Config) -> Path:
+    numbered = (
+        Path("runs") / f"{config.env.name}-{config.method.name}-{number}"
+        for number in itertools.count(1)
+    )
+    return next(folder for folder in numbered if not folder.exists())

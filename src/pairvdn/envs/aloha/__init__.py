@@ -1,0 +1,1 @@
+"""Aloha: stations that must not send at the same time as a neighbour."""

@@ -1,0 +1,1 @@
+"""Predator-prey: it takes two to catch, and one that tries alone is punished."""

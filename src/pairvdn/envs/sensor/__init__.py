@@ -1,0 +1,1 @@
+"""Sensor: neighbouring sensors that must scan the same moving target."""

@@ -1,0 +1,1 @@
+"""Simple Spread: agents that must cover landmarks without bumping into each other."""

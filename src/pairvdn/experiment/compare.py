@@ -1,0 +1,147 @@
+"""Several runs side by side: who is better, by how much, and how sure that is."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pairvdn.evaluation import (
+    Estimate,
+    bootstrap,
+    interquartile_mean,
+    mean_over_tasks,
+    probability_of_improvement,
+)
+from pairvdn.experiment.config import Config
+from pairvdn.experiment.errors import ConfigError
+from pairvdn.experiment.evaluate import Settings, evaluate
+from pairvdn.experiment.folder import read_config
+
+# What may differ between runs of one task: the length of an episode is chosen at evaluation.
+_NOT_THE_TASK = ("max_steps",)
+
+
+class Row(NamedTuple):
+    """One method on one task, by its last and its best checkpoints, which are never mixed.
+
+    `better` is the probability that a seed of this row beats one of the first row of its task.
+    """
+
+    task: str
+    method: str
+    runs: list[str]
+    seeds: int
+    diverged: int
+    interval_over: str
+    mean: Estimate
+    interquartile_mean: Estimate
+    best_checkpoint: Estimate
+    random: float
+    better: Estimate
+
+
+class Comparison(NamedTuple):
+    """All rows, and over all tasks that two methods share: how likely is one better."""
+
+    rows: list[Row]
+    over_tasks: dict[str, Estimate]  # method -> against the first method
+
+
+def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
+    """Evaluate every run and put runs of the same method and task together."""
+    if not folders:
+        raise ConfigError("Name at least one run.")
+    paths = [Path(folder) for folder in folders]
+    tasks = task_labels([read_config(path) for path in paths])
+    groups: dict[tuple[str, str], list[Path]] = {}
+    for path, task in zip(paths, tasks, strict=True):
+        groups.setdefault((task, read_config(path).method.name), []).append(path)
+    last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
+    best = {name: [_best(path, settings) for path in group] for name, group in groups.items()}
+    rows = [_row(name, last, best) for name in groups]
+    return Comparison(rows, _over_tasks({name: scores(ones) for name, ones in last.items()}))
+
+
+def task_labels(configs: Sequence[Config]) -> list[str]:
+    """A short name of each config's task: the environment, and in what it differs from others."""
+    plain = [_task(config) for config in configs]
+    labels = []
+    for config, task in zip(configs, plain, strict=True):
+        peers = [other for other in plain if other["name"] == task["name"]]
+        differing = [
+            key for key in sorted(task) if any(peer.get(key) != task[key] for peer in peers)
+        ]
+        words = [f"{key}={json.dumps(task[key])}" for key in differing]
+        labels.append(" ".join([config.env.name, *words]))
+    return labels
+
+
+def scores(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """One number per training seed; per episode, where there is one seed in all."""
+    if len(reports) == 1:
+        return np.array(reports[0]["return"]["values"])
+    return np.concatenate(
+        [
+            np.array(one["return"]["values"])
+            if one["interval_over"] == "seeds"
+            else np.array([one["return"]["mean"]])
+            for one in reports
+        ]
+    )
+
+
+def _task(config: Config) -> dict[str, Any]:
+    plain = {key: config.env.arguments[key] for key in config.env.arguments}
+    return {
+        "name": config.env.name,
+        **{key: value for key, value in plain.items() if key not in _NOT_THE_TASK},
+    }
+
+
+def _best(folder: Path, settings: Settings) -> dict[str, Any]:
+    return evaluate(folder, Settings(settings.episodes, settings.max_steps, settings.seed, "best"))
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def _row(
+    name: tuple[str, str],
+    last: Mapping[tuple[str, str], list[dict[str, Any]]],
+    best: Mapping[tuple[str, str], list[dict[str, Any]]],
+) -> Row:
+    task, method = name
+    mine = scores(last[name])
+    first = next(other for other in last if other[0] == task)
+    seeds = sum(one["extra"]["seeds"] for one in last[name])
+    return Row(
+        task=task,
+        method=method,
+        runs=[one["run"] for one in last[name]],
+        seeds=seeds,
+        diverged=sum(one["extra"]["diverged"] for one in last[name]),
+        interval_over="episodes" if seeds == 1 else "seeds",
+        mean=bootstrap([mine], mean_over_tasks, rng=_rng()),
+        interquartile_mean=bootstrap([mine], interquartile_mean, rng=_rng()),
+        best_checkpoint=bootstrap([scores(best[name])], mean_over_tasks, rng=_rng()),
+        random=last[name][0]["random"]["mean"],
+        better=probability_of_improvement([mine], [scores(last[first])], rng=_rng()),
+    )
+
+
+def _over_tasks(known: Mapping[tuple[str, str], np.ndarray]) -> dict[str, Estimate]:
+    """Each method against the first one, on the tasks that both have, if there are several."""
+    methods = list(dict.fromkeys(method for _, method in known))
+    found = {}
+    for method in methods[1:]:
+        shared = [task for task, one in known if one == method and (task, methods[0]) in known]
+        if len(shared) > 1:
+            found[method] = probability_of_improvement(
+                [known[task, method] for task in shared],
+                [known[task, methods[0]] for task in shared],
+                rng=_rng(),
+            )
+    return found

@@ -1,0 +1,64 @@
+"""Learning curves out of the metrics of runs: what greedy evaluations while training gave."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from pairvdn.evaluation import bootstrap, mean_over_tasks
+from pairvdn.experiment.errors import FolderError
+from pairvdn.experiment.folder import read_metrics, run_folders
+
+OVER_SEEDS = "95 % bootstrap interval over training seeds"
+OVER_EPISODES = "standard deviation over evaluation episodes (one training seed)"
+_RESAMPLES = 2_000
+
+Line = Float[np.ndarray, "_"]
+
+
+class LearningCurve(NamedTuple):
+    """Mean greedy return at some numbers of environment steps, and the band around it."""
+
+    steps: Line
+    mean: Line
+    low: Line
+    high: Line
+    seeds: int
+
+
+def learning_curve(folders: Sequence[Path]) -> LearningCurve:
+    """The curve of all seeds in these folders, as far as all of them have got.
+
+    With several seeds the band is the bootstrap interval of their mean, with one seed the standard
+    deviation over its evaluation episodes, as in the paper's figures.
+    """
+    runs = [run for folder in folders for run in run_folders(folder)]
+    evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
+    points = min(len(lines) for lines in evaluated)
+    if points == 0:
+        raise FolderError(f"{folders[0]} has no evaluation yet: there is nothing to plot.")
+    steps = np.array([line["env_steps"] for line in evaluated[0][:points]], np.float64)
+    means = np.array([[line["evaluation"]["mean"] for line in one[:points]] for one in evaluated])
+    if len(runs) == 1:
+        episodes = [np.array(line["evaluation"]["values"]) for line in evaluated[0]]
+        spread = np.array([np.std(values) for values in episodes])
+        return LearningCurve(steps, means[0], means[0] - spread, means[0] + spread, 1)
+    rng = np.random.default_rng(0)
+    estimates = [
+        bootstrap([column], mean_over_tasks, rng=rng, resamples=_RESAMPLES) for column in means.T
+    ]
+    return LearningCurve(
+        steps,
+        means.mean(axis=0),
+        np.array([one.low for one in estimates]),
+        np.array([one.high for one in estimates]),
+        len(runs),
+    )
+
+
+def shading(curves: Sequence[LearningCurve]) -> str:
+    """What the bands of these curves are, in words."""
+    words = {OVER_SEEDS if curve.seeds > 1 else OVER_EPISODES for curve in curves}
+    return "; or ".join(sorted(words))

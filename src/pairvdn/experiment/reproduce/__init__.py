@@ -1,0 +1,31 @@
+"""The paper's tables and the runs behind its figures, trained and evaluated on demand."""
+
+from pairvdn.experiment.reproduce.table1 import Cell, papers_numbers, table1, to_csv, to_markdown
+from pairvdn.experiment.reproduce.tasks import (
+    EXTENSIONS,
+    FULL,
+    PAPER_METHODS,
+    QUICK,
+    TASKS,
+    Scale,
+    available,
+    config_for,
+    ensure_trained,
+)
+
+__all__ = [
+    "EXTENSIONS",
+    "FULL",
+    "PAPER_METHODS",
+    "QUICK",
+    "TASKS",
+    "Cell",
+    "Scale",
+    "available",
+    "config_for",
+    "ensure_trained",
+    "papers_numbers",
+    "table1",
+    "to_csv",
+    "to_markdown",
+]

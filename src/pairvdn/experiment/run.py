@@ -1,0 +1,184 @@
+"""Runs: start one, go on with one, load what one has learned."""
+
+import contextlib
+import dataclasses
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+
+from pairvdn.envs import Environment
+from pairvdn.experiment import checkpoint
+from pairvdn.experiment.config import Built, Config
+from pairvdn.experiment.errors import ConfigError, FolderError, RunError
+from pairvdn.experiment.folder import (
+    BEST,
+    RunFolder,
+    is_finished,
+    read_config,
+    require_new,
+    run_folders,
+    seeds_of,
+)
+from pairvdn.experiment.lock import locked
+from pairvdn.experiment.loggers import Logger
+from pairvdn.experiment.loop import Report, Run, go_on
+from pairvdn.experiment.saving import explained
+from pairvdn.experiment.seeds import OneSeed, SeveralSeeds
+from pairvdn.learning import Learner
+from pairvdn.values import Value
+
+
+def _ignore(_: Any) -> None:
+    """Tell nobody."""
+
+
+def train(
+    config: Config,
+    folder: str | Path,
+    *,
+    seed: int | None = None,
+    num_seeds: int | None = None,
+    on_epoch: Callable[[Report], None] = _ignore,
+    say: Callable[[str], None] = _ignore,
+    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
+) -> None:
+    """Train into a new folder; with `num_seeds`, that many seeds side by side in `seed-K`.
+
+    Returns when all epochs are done. Raises `FolderError` if the folder is taken, `Interrupted`
+    after a signal, `Diverged` if learning blew up, `RunError` if the state cannot be written.
+    """
+    folder = Path(folder)
+    config = config if seed is None else config.replace({"seed": seed})
+    if num_seeds is not None and num_seeds < 1:
+        raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
+    built = config.build()
+    require_new(folder)
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            require_new(folder)
+            if num_seeds is None:
+                RunFolder(folder).create(config)
+            else:
+                seeds = list(range(config.seed, config.seed + num_seeds))
+                checkpoint.write_text(folder / "seeds.json", json.dumps(seeds))
+                checkpoint.write_text(folder / "config.toml", config.to_toml())
+            say(f"training {config.env.name}/{config.method.name} into {folder}")
+            _continue(folder, config, built, on_epoch, say, make_loggers)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    on_epoch: Callable[[Report], None] = _ignore,
+    say: Callable[[str], None] = _ignore,
+    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
+) -> bool:
+    """Go on with a run, or with all runs of a folder; False if there was nothing left to do.
+
+    The end has the same bits as that of a run which was never stopped.
+    """
+    folder = Path(folder)
+    config = read_config(folder)
+    if all(is_finished(one, config) for one in run_folders(folder)):
+        return False
+    built = config.build()
+    with explained(folder), locked(folder):
+        _continue(folder, config, built, on_epoch, say, make_loggers)
+    return True
+
+
+def _continue(
+    folder: Path,
+    config: Config,
+    built: Built,
+    on_epoch: Callable[[Report], None],
+    say: Callable[[str], None],
+    make_loggers: Callable[[Path], Sequence[Logger]],
+) -> None:
+    """Train the run or runs of a folder that is locked, from where they are."""
+    seeds = seeds_of(folder)
+    episodes = config.evaluation.episodes
+    with contextlib.ExitStack() as held:
+        if seeds is None:
+            training: OneSeed | SeveralSeeds
+            training = OneSeed(built.learner, [config.seed], episodes=episodes)
+            paths = [folder]
+        else:
+            training = SeveralSeeds(built.learner, seeds, episodes=episodes)
+            paths = run_folders(folder)
+            for path, seed in zip(paths, seeds, strict=True):
+                path.mkdir(exist_ok=True)
+                held.enter_context(locked(path))
+                if not (path / "config.toml").exists():
+                    RunFolder(path).create(config.replace({"seed": seed}))
+        go_on(
+            Run(config, [RunFolder(path) for path in paths], training, folder),
+            on_epoch=on_epoch,
+            say=say,
+            loggers=[held.enter_context(logger) for logger in make_loggers(folder)],
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+    """What a run has learned, ready to act, and what it was learned with.
+
+    `action_hold` is how many steps the agents hold an action; `epoch` how many epochs were done.
+    """
+
+    value: Value[Any]
+    env: Environment[Any]
+    config: Config
+    learner: Learner
+    folder: Path
+    checkpoint: Literal["last", "best"]
+    epoch: int
+    action_hold: int
+
+
+def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Loaded:
+    """Load what a run has learned, while it trains or later.
+
+    `last` is the newest checkpoint that is sound, `best` the one with the best evaluation.
+    """
+    folder = Path(folder)
+    if checkpoint not in ("last", BEST):
+        raise ConfigError(f"checkpoint must be 'last' or 'best', not {checkpoint!r}.")
+    config = read_config(folder)
+    seeds = seeds_of(folder)
+    if seeds is not None:
+        raise FolderError(f"{folder} holds {len(seeds)} runs; name one, {folder}/seed-{seeds[0]}.")
+    env, _, learner = config.build()
+    arrays, epoch = _learned_arrays(RunFolder(folder), checkpoint, learner)
+    return Loaded(
+        value=learner.updater.value(arrays),
+        env=env,
+        config=config,
+        learner=learner,
+        folder=folder,
+        checkpoint=checkpoint,
+        epoch=epoch,
+        action_hold=learner.collector.action_hold,
+    )
+
+
+def _learned_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Any, int]:
+    """The newest sound arrays of a value, within the record that an updater understands."""
+    shape = jax.eval_shape(learner.updater.init, jax.random.PRNGKey(0))
+    best = checkpoint.existing(folder.checkpoints / BEST)
+    paths = [best] if which == BEST else folder.saved()[::-1]
+    for path in paths:
+        try:
+            learned = checkpoint.read(path, "learner", shape, inside=".learned")
+            epoch = int(checkpoint.facts(path)["epoch"])
+        except checkpoint.DamagedError as error:
+            if path.exists():
+                warnings.warn(f"{path} is not used: {error}", stacklevel=3)
+            continue
+        return jax.tree.map(jax.numpy.asarray, learned), epoch
+    raise RunError(f"{folder.path} has no {which} checkpoint that can be used yet.")

@@ -1,0 +1,125 @@
+"""Which states are saved and found again, for the runs of one loop."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from pairvdn.experiment import checkpoint
+from pairvdn.experiment.checkpoint import DamagedError
+from pairvdn.experiment.config import Checkpoints
+from pairvdn.experiment.errors import RunError
+from pairvdn.experiment.folder import BEST, RunFolder
+from pairvdn.learning import LearnerState
+
+# Between two checkpoints lies at least so many times what the last one took.
+LEAST_REST = 20
+
+
+@contextlib.contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn an error of the file system into one line that says what is left."""
+    try:
+        yield
+    except BrokenPipeError:  # of the terminal, not of the folder
+        raise
+    except OSError as error:
+        saved = RunFolder(folder).saved() if folder.is_dir() else []
+        left = f"; the last good checkpoint is {saved[-1].name}" if saved else ""
+        what = error.strerror or str(error)
+        raise RunError(f"Cannot write to {error.filename or folder}: {what}{left}.") from error
+
+
+def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int) -> None:
+    """Save a run's whole state, lines of metrics first."""
+    epoch = int(state.epoch)
+    used = int(state.replay.size)
+    replay = eqx.tree_at(
+        lambda r: r.items, state.replay, jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
+    )
+    parts = {"learner": without_replay(state), "replay": replay}
+    folder.sync_metrics()
+    checkpoint.write(folder.checkpoint_at(epoch), parts, {"epoch": epoch, "seconds": seconds})
+    folder.prune(keep)
+
+
+def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
+    """Save what was learned up to the best evaluation so far; the state is one without replay."""
+    facts = {"epoch": int(bare.epoch), "return": mean_return}
+    checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
+
+
+def restore(path: Path, shape: LearnerState) -> tuple[LearnerState, float]:
+    """A saved state, bit for bit, and the seconds that it had taken."""
+    learner = checkpoint.read(path, "learner", without_replay(shape))
+    replay = checkpoint.read(path, "replay", shape.replay)
+    for array, like in zip(
+        jax.tree.leaves(learner), jax.tree.leaves(without_replay(shape)), strict=True
+    ):
+        _require_same(path, array.shape, array.dtype, like.shape, like.dtype)
+
+    def full(rows: np.ndarray, like: Any) -> np.ndarray:
+        _require_same(path, rows.shape[1:], rows.dtype, like.shape[1:], like.dtype)
+        memory = np.zeros(like.shape, like.dtype)
+        memory[: len(rows)] = rows  # the others were never written
+        return memory
+
+    items = jax.tree.map(full, replay.items, shape.replay.items)
+    replay = eqx.tree_at(lambda r: r.items, replay, items)
+    state: LearnerState = eqx.tree_at(
+        lambda s: s.replay, learner, replay, is_leaf=lambda leaf: leaf is None
+    )
+    return state, float(checkpoint.facts(path)["seconds"])
+
+
+def newest_sound(
+    folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
+) -> tuple[list[LearnerState], float] | None:
+    """The newest states that every run has whole, replay included; None if there are none."""
+    common = set.intersection(*({path.name for path in one.saved()} for one in folders))
+    for name in sorted(common, reverse=True):
+        paths = [one.checkpoints / name for one in folders]
+        try:
+            restored = [restore(path, shape) for path in paths]
+        except DamagedError as error:
+            say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
+            continue
+        return [state for state, _ in restored], restored[0][1]
+    if any(one.saved() for one in folders):
+        say("warning: no checkpoint can be used; starting over")
+    return None
+
+
+class Rest:
+    """Says when it is time to save again."""
+
+    def __init__(self, settings: Checkpoints, epoch: int) -> None:
+        self._settings = settings
+        self._epoch = epoch
+        self._free_at = time.monotonic() + settings.seconds
+
+    def is_over(self, epoch: int) -> bool:
+        """Whether enough epochs and enough time have passed."""
+        enough = epoch - self._epoch >= self._settings.every
+        return enough and time.monotonic() >= self._free_at
+
+    def begin(self, epoch: int, cost: float) -> None:
+        """A checkpoint was written and took so many seconds."""
+        self._epoch = epoch
+        self._free_at = time.monotonic() + max(self._settings.seconds, LEAST_REST * cost)
+
+
+def without_replay(state: LearnerState) -> LearnerState:
+    """All of a state but its largest part, which only resuming needs."""
+    bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
+    return bare
+
+
+def _require_same(path: Path, shape: Any, dtype: Any, like_shape: Any, like_dtype: Any) -> None:
+    if (shape, dtype) != (like_shape, like_dtype):
+        raise RunError(f"{path} belongs to another config; was config.toml changed?")

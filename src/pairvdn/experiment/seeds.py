@@ -1,0 +1,109 @@
+"""One seed, or several side by side: the same functions for the loop, compiled once."""
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pairvdn.evaluation import greedy_episodes
+from pairvdn.learning import Learner, LearnerState, Metrics
+from pairvdn.learning.update import Learned
+
+
+class Seeds(abc.ABC):
+    """Training of a fixed list of seeds. States and metrics of all seeds are one tree."""
+
+    def __init__(self, learner: Learner, seeds: Sequence[int], *, episodes: int) -> None:
+        self.learner = learner
+        self.seeds = tuple(seeds)
+        self.keys = self.join([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
+        self._init = jax.jit(self.over_seeds(learner.init))
+        self._jitted = jax.jit(self.over_seeds(learner.epoch), donate_argnums=0)
+        self._epoch: Callable[..., Any] = self._jitted
+        self._evaluate = jax.jit(self.over_seeds(self._one_evaluation))
+        self._episodes = episodes
+
+    @abc.abstractmethod
+    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of one seed's arguments as one of all seeds'."""
+
+    @abc.abstractmethod
+    def split(self, tree: Any) -> list[Any]:
+        """What belongs to each seed, on the host. Views: drop them before the next epoch."""
+
+    @abc.abstractmethod
+    def join(self, trees: Sequence[Any]) -> Any:
+        """The inverse of `split`; always a copy, since the state is donated."""
+
+    def init(self) -> LearnerState:
+        """States before the first epoch."""
+        state: LearnerState = self._init(self.keys)
+        state.epoch.block_until_ready()
+        return state
+
+    def shape(self) -> LearnerState:
+        """One seed's state without its numbers."""
+        state: LearnerState = jax.eval_shape(self.learner.init, jax.random.PRNGKey(0))
+        return state
+
+    def compile(self, state: LearnerState) -> None:
+        """Compile an epoch, which takes much longer than to run it."""
+        self._epoch = self._jitted.lower(state).compile()
+
+    def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
+        """One epoch of every seed."""
+        done: tuple[LearnerState, Metrics] = self._epoch(state)
+        done[0].epoch.block_until_ready()  # so that the clock tells how long it took
+        return done
+
+    def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
+        """Returns of greedy episodes, for each seed; the same starts every time."""
+        return self.split(self._evaluate(state.learned, self.keys))
+
+    def _one_evaluation(self, learned: Learned, key: Array) -> Float[Array, " episodes"]:
+        return greedy_episodes(
+            self.learner.collector.env,
+            self.learner.updater.value(learned),
+            key=jax.random.fold_in(key, 1),
+            num_episodes=self._episodes,
+            action_hold=self.learner.collector.action_hold,
+        ).returns
+
+
+class OneSeed(Seeds):
+    """A single run."""
+
+    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """As it is."""
+        return function
+
+    def split(self, tree: Any) -> list[Any]:
+        """The only one."""
+        return [jax.tree.map(np.asarray, tree)]
+
+    def join(self, trees: Sequence[Any]) -> Any:
+        """The only one."""
+        (tree,) = trees
+        return jax.tree.map(jnp.array, tree)
+
+
+class SeveralSeeds(Seeds):
+    """Runs side by side: every leaf has the seeds as its leading axis."""
+
+    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """All seeds at once."""
+        return jax.vmap(function)
+
+    def split(self, tree: Any) -> list[Any]:
+        """Rows of every leaf."""
+        leaves, structure = jax.tree.flatten(jax.tree.map(np.asarray, tree))
+        rows = zip(*leaves, strict=True)
+        return [jax.tree.unflatten(structure, row) for row in rows]
+
+    def join(self, trees: Sequence[Any]) -> Any:
+        """Stacked leaves."""
+        return jax.tree.map(lambda *leaves: jnp.array(np.stack(leaves)), *trees)

@@ -1,0 +1,152 @@
+"""The paper's figures, drawn anew from runs that are trained on demand.
+
+Every function returns the files that it wrote and what it has to say besides.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from pairvdn import envs
+from pairvdn.envs.scene import Rectangles, Scene
+from pairvdn.evaluation import film_greedy, film_random
+from pairvdn.experiment.checkpoint import write_text
+from pairvdn.experiment.curves import learning_curve, shading
+from pairvdn.experiment.evaluate import Settings, env_for, evaluate
+from pairvdn.experiment.folder import run_folders
+from pairvdn.experiment.reproduce import TASKS, Scale, available, ensure_trained
+from pairvdn.experiment.run import load
+from pairvdn.viewing.curves import panel
+from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
+from pairvdn.viewing.raster import draw
+
+Say = Callable[[str], None]
+GROUPING_TASK = "box-jump-16-no-rotation"
+GROUPING_METHODS = ("vdn", "pairvdn")
+GROUPING_MEASURE = "nearest_neighbour"
+GROUPING_SEEDS = 2
+HEIGHT, WIDTH = 260, 640  # pixels of one picture
+# Where an agent of Box Jump finds its distances in its observation.
+DISTANCES = {"left": 6, "above": 8}
+
+
+class Made(NamedTuple):
+    """Files that were written, and a text for the reader."""
+
+    files: list[Path]
+    text: str
+
+
+def curves(out: Path, scale: Scale, *, say: Say) -> Made:
+    """The five panels of learning curves, as far as this version has their environments."""
+    panels, every, missing = [], [], []
+    for task, what in TASKS.items():
+        methods = [method for method in scale.methods if available(task, method)]
+        if not methods:
+            missing.append(what.title)
+            continue
+        trained = {m: ensure_trained(out, task, m, scale, say=say) for m in methods}
+        drawn = {method: learning_curve([folder]) for method, folder in trained.items()}
+        env = load(run_folders(trained[methods[0]])[0]).env
+        panels.append(panel(what.title, drawn, env))
+        every += list(drawn.values())
+    files = draw_curves(panels, out / "curves", shaded=shading(every), note=scale.note)
+    return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")
+
+
+def grouping(out: Path, scale: Scale, *, say: Say) -> Made:
+    """VDN and PairVDN at the end of an episode as long as in training and of a long one."""
+    pictures: list[Picture] = []
+    numbers: dict[str, Any] = {}
+    for method in GROUPING_METHODS:
+        folder = ensure_trained(out, GROUPING_TASK, method, scale, say=say)
+        evaluated = evaluate(folder, Settings(scale.episodes, scale.long_steps))
+        numbers.setdefault("random", evaluated["extra"]["random"]["measures"][GROUPING_MEASURE])
+        numbers[method] = evaluated["extra"]["measures"][GROUPING_MEASURE]
+        for seed, run in enumerate(run_folders(folder)[:GROUPING_SEEDS]):
+            loaded = load(run)
+            film = film_greedy(
+                env_for(loaded, scale.long_steps),
+                loaded.value,
+                seed=seed,
+                action_hold=loaded.action_hold,
+            )
+            pictures += [
+                Picture(f"{method}, seed {seed}, t={step}", _pixels(film.scene(step)))
+                for step in (loaded.env.max_steps, scale.long_steps)
+            ]
+    files = draw_pictures(pictures, out / "grouping", columns=4, note=scale.note)
+    write_text(out / "grouping.json", json.dumps({"note": scale.note, **numbers}, indent=2) + "\n")
+    return Made([*files, out / "grouping.json"], _grouping_text(numbers))
+
+
+def observations(out: Path, *, num_boxes: int = 16, steps: int = 400) -> Made:
+    """Boxes coloured by a distance that they observe: red is 0, black is 1 (appendix B)."""
+    env = envs.make("box-jump", num_boxes=num_boxes, fixed_rotation=True, max_steps=steps)
+    film = film_random(env, seed=0)
+    scene, seen = film.scene(steps), film.observations[steps]
+    pictures = [
+        Picture(f"'{name}' distance", _pixels(_coloured(scene, np.asarray(seen[:, column]))))
+        for name, column in DISTANCES.items()
+    ]
+    files = draw_pictures(
+        pictures, out / "observations", columns=2, note="red: 0, black: 1; random policy"
+    )
+    return Made(files, "")
+
+
+def environments(out: Path, *, steps: int = 100) -> Made:
+    """A picture of each environment of the paper's figure 1 that this version has."""
+    titles = {"box-jump": "Box Jump", "simple-spread": "Simple Spread", "cooking": "CookingZoo"}
+    there = [name for name in titles if name in envs.names()]
+    pictures = []
+    for name in there:
+        film = film_random(envs.make(name), seed=0)
+        moment = min(steps, int(film.length))
+        pictures.append(Picture(titles[name], _pixels(film.scene(moment))))
+    files = draw_pictures(pictures, out / "environments", columns=len(pictures))
+    missing = [titles[name] for name in titles if name not in there]
+    return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")
+
+
+def _pixels(scene: Scene) -> Any:
+    return draw(scene, height=HEIGHT, width=WIDTH)
+
+
+def _coloured(scene: Scene, distances: np.ndarray) -> Scene:
+    """The scene with agents from red, at distance 0, to black, at distance 1."""
+    shapes = cast(Rectangles, scene.rectangles)  # Box Jump is made of nothing else
+    red = 1.0 - np.clip(distances, 0.0, 1.0)
+    agent = np.asarray(shapes.agent)
+    colour = np.array(shapes.colour)
+    colour[agent >= 0] = np.stack([red, 0 * red, 0 * red], axis=1)[agent[agent >= 0]]
+    recoloured: Scene = eqx.tree_at(
+        lambda one: one.rectangles.colour, scene, jnp.asarray(colour, jnp.float32)
+    )
+    return recoloured
+
+
+def _grouping_text(numbers: dict[str, Any]) -> str:
+    """How close the boxes stay, as a Markdown table."""
+    moments = list(numbers["random"])
+    heads = " | ".join(f"t={moment}" for moment in moments)
+    lines = [
+        "Mean distance to the nearest neighbour, in boxes [95 % bootstrap interval]:",
+        "",
+        f"| | {heads} |",
+        "|---" * (len(moments) + 1) + "|",
+    ]
+    for method, by_moment in numbers.items():
+        cells = [_cell(by_moment[moment]) for moment in moments]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(one: dict[str, Any]) -> str:
+    interval = "" if one["low"] is None else f" [{one['low']:.2f}, {one['high']:.2f}]"
+    return f"{one['mean']:.2f}{interval}"

@@ -1,0 +1,120 @@
+"""Bad input to the command line: exit code 2, one helpful line, no traceback, nothing written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pairvdn.cli import main
+
+# (arguments, what the line must say); RUN stands for a path that does not exist.
+CASES = [
+    # no such command
+    ("trian wall/vdn", "did you mean 'train'"),
+    ("--epochs 3", "there is no command"),
+    ("fly", "known are"),
+    # which preset
+    ("train", "which preset"),
+    ("train --epochs 2", "which preset"),
+    ("train --quiet", "which preset"),
+    ("train wal/vdn", "did you mean 'wall/vdn'"),
+    ("train wall/vnd", "did you mean 'wall/vdn'"),
+    ("train wall", "There is no preset 'wall'"),
+    ("train box-jump/vdn-papr", "did you mean 'box-jump/vdn-paper'"),
+    ("train nonsense.toml", "cannot be read"),
+    ("train wall/vdn wall/iql", "one argument too many"),
+    # unknown flags
+    ("train wall/vdn --epohcs 2", "did you mean '--epochs'"),
+    ("train wall/vdn --env.num-agnets 2", "did you mean '--env.num-agents'"),
+    ("train wall/vdn --env.num_agnets=2", "did you mean '--env.num-agents'"),
+    ("train wall/vdn --env.num-boxes 2", "There is no flag --env.num-boxes"),
+    ("train wall/vdn --method.order index", "There is no flag --method.order"),
+    ("train climbing/vdn --env.num-agents 2", "There is no flag --env.num-agents"),
+    ("train box-jump/vdn-paper --learner.num-envs 2", "There is no flag --learner.num-envs"),
+    ("train wall/vdn --epoch 2", "did you mean '--epochs'"),
+    ("train wall/vdn -e 2", "There is no flag -e"),
+    # wrong types
+    ("train wall/vdn --epochs", "expected one argument"),
+    ("train wall/vdn --epochs two", "--epochs must be a whole number"),
+    ("train wall/vdn --epochs 2.5", "--epochs must be a whole number"),
+    ("train wall/vdn --seed x", "--seed must be a whole number"),
+    ("train wall/vdn --learner.double-q maybe", "true or false"),
+    ("train wall/vdn --learner.discount high", "must be a number"),
+    ("train wall/vdn --method.hidden-sizes wide", "must be a list"),
+    ("train wall/vdn --method.hidden-sizes 64,x", "must be a list"),
+    ("train wall/vdn --seeds many", "--seeds must be a whole number"),
+    ("train wall/vdn --optimiser.learning-rate nan", "must be a number"),
+    # out of range
+    ("train wall/vdn --epochs 0", "at least 1"),
+    ("train wall/vdn --seed -1", "at least 0"),
+    ("train wall/vdn --seed 4294967296", "below"),
+    ("train wall/vdn --seeds 0", "--seeds must be at least 1"),
+    ("train wall/vdn --keep 0", "at least 1"),
+    ("train wall/vdn --evaluation.every 0", "at least 1"),
+    ("train wall/vdn --evaluation.episodes 0", "at least 1"),
+    ("train wall/vdn --checkpoints.seconds -1", "at least 0"),
+    ("train wall/vdn --env.num-agents 1", "at least 2"),
+    ("train wall/vdn --learner.discount 2", "from 0 to 1"),
+    ("train wall/vdn --learner.replay-capacity 10", "replay_capacity must be at least"),
+    ("train wall/vdn --learner.loss cubic", "loss must be one of"),
+    ("train wall/vdn --method.activation tanh", "activation must be one of"),
+    ("train wall/vdn --method.hidden-sizes 0", "must be positive"),
+    ("train wall/vdn --optimiser.learning-rate 0", "above 0"),
+    ("train wall/vdn --exploration.start 1.5", "from 0 to 1"),
+    ("train box-jump/vdn --env.preset table2", "preset must be one of"),
+    ("train box-jump/vdn --env.num-boxes 0", "at least 1"),
+    ("train box-jump/dqn --env.num-boxes 16", "joint actions"),
+    # unknown names
+    ("train wall/vdn --method.name vnd", "did you mean 'vdn'"),
+    ("train wall/vdn --env.name wal", "did you mean 'wall'"),
+    ("train wall/vdn --learner.name serial", "known are paper, parallel"),
+    ("train wall/vdn --optimiser.name adm", "did you mean 'adam'"),
+    ("train wall/vdn --exploration.name", "There is no exploration"),
+    ("train wall/vdn --method.name pairvdn-sorted", "needs the positions"),
+    # resume
+    ("resume", "required: RUN"),
+    ("resume RUN", "There is no folder"),
+    ("resume RUN RUN", "one argument too many"),
+    ("resume RUN --epochs 3", "There is no flag --epochs"),
+    ("resume .", "is not a run folder"),
+    # list and benchmark
+    ("list everything", "invalid choice"),
+    ("list --json", "There is no flag --json"),
+    ("list presets methods", "one argument too many"),
+    ("benchmark wal/vdn", "did you mean 'wall/vdn'"),
+    ("benchmark --seconds 0", "--seconds must be above 0"),
+    ("benchmark --seconds long", "--seconds must be a number"),
+    ("benchmark wall/vdn --epohcs 2", "did you mean '--epochs'"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), CASES)
+def test_one_line_and_exit_code_2(
+    line: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == 2
+    shown = capsys.readouterr()
+    assert says in shown.err
+    assert shown.err.startswith("pairvdn: ")
+    assert shown.err.count("\n") == 1
+    assert shown.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_process_exits_with_it(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("pairvdn")
+    done = subprocess.run(
+        [script, "train", "wall/vdn", "--epohcs", "2"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "pairvdn: There is no flag --epohcs; did you mean '--epochs'?\n"

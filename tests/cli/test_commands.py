@@ -1,0 +1,49 @@
+"""Help and lists of the command line."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pairvdn import envs, values
+from pairvdn.cli import COMMANDS, main
+from pairvdn.experiment import preset_names
+
+
+def test_help_is_quick_because_nothing_is_imported() -> None:
+    script = (
+        "import sys; from pairvdn.cli import main; main(['--help']); print('jax' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("False\n")
+    for name in COMMANDS:
+        assert f"  {name} " in done.stdout
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("pairvdn 0.")
+
+
+@pytest.mark.parametrize("command", ["train", "train wall/pairvdn", "resume", "list", "benchmark"])
+def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command.split(), "--help"]) == 0
+    assert f"usage: pairvdn {command.split()[0]}" in capsys.readouterr().out
+
+
+def test_every_field_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["train", "box-jump/pairvdn", "--help"])
+    shown = capsys.readouterr().out
+    for flag in ("--epochs", "--env.num-boxes", "--method.hidden-sizes", "--learner.n-step"):
+        assert flag in shown
+
+
+def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    for name in (*envs.names(), *values.names(), *preset_names()):
+        assert name in shown
+    assert main(["list", "methods"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(values.names())

@@ -1,0 +1,186 @@
+"""Runs on disk become numbers: always the same ones, and never those of another checkpoint."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_runs import small_run
+
+from pairvdn.envs import make
+from pairvdn.evaluation import play_greedy
+from pairvdn.experiment import ConfigError, load
+from pairvdn.experiment.compare import compare, task_labels
+from pairvdn.experiment.curves import OVER_EPISODES, OVER_SEEDS, learning_curve, shading
+from pairvdn.experiment.errors import RunError
+from pairvdn.experiment.evaluate import Settings, evaluate, moments
+from pairvdn.experiment.folder import read_config
+
+
+@pytest.fixture(scope="module")
+def vdn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("vdn", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def iql(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("iql", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_run("boxes", tmp_path_factory)
+
+
+def test_the_same_numbers_twice_and_from_a_copy(boxes: Path, tmp_path: Path) -> None:
+    settings = Settings(episodes=3, max_steps=12)
+    first = evaluate(boxes, settings)
+    assert evaluate(boxes, settings) == first
+    copy = Path(shutil.copytree(boxes, tmp_path / "copy"))
+    assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
+    shutil.rmtree(copy / "evaluations")
+    assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
+
+
+def test_the_numbers_are_those_of_the_loaded_value(boxes: Path) -> None:
+    loaded = load(boxes)
+    env = make("box-jump", **{**loaded.config.env.arguments, "max_steps": 12})
+    played = play_greedy(
+        env, loaded.value, episodes=3, seed=5, action_hold=loaded.action_hold, moments=(8, 12)
+    )
+    evaluated = evaluate(boxes, Settings(episodes=3, max_steps=12, seed=5))
+    assert evaluated["return"]["values"] == played.returns.tolist()
+    heights = evaluated["extra"]["measures"]["best_height"]
+    assert list(heights) == ["8", "12"]
+    assert heights["12"]["values"] == played.measures["best_height"][12].tolist()
+    assert evaluated["max_steps"] == 12
+    assert len(evaluated["random"]["values"]) == 30
+
+
+def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
+    vdn: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
+    settings = Settings(episodes=2)
+    first = evaluate(run, settings)
+    (file,) = (run / "evaluations").glob("last-*-2-*.json")
+    assert json.loads(file.read_text()) == first
+    stale = {**first, "extra": {**first["extra"], "fingerprint": "other"}, "return": None}
+    file.write_text(json.dumps(stale))
+    assert evaluate(run, settings) == first
+    file.write_text("{")
+    assert evaluate(run, settings) == first
+
+
+def test_several_seeds_count_one_number_each(vdn: Path) -> None:
+    together = evaluate(vdn, Settings(episodes=4))
+    single = [evaluate(vdn / f"seed-{seed}", Settings(episodes=4)) for seed in range(3)]
+    assert together["interval_over"] == "seeds"
+    assert {one["interval_over"] for one in single} == {"episodes"}
+    assert together["return"]["values"] == [one["return"]["mean"] for one in single]
+    assert together["extra"]["seeds"] == 3
+    assert together["random"] == single[0]["random"]
+
+
+def test_last_and_best_are_told_apart(vdn: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(vdn / "seed-1", tmp_path / "run"))
+    assert evaluate(run, Settings(checkpoint="last"))["extra"]["epochs"] == [4]
+    best = evaluate(run, Settings(checkpoint="best"))
+    assert best["checkpoint"] == "best"
+    assert best["extra"]["epochs"] == [load(run, "best").epoch]
+    shutil.rmtree(run / "checkpoints" / "best")
+    with pytest.raises(RunError, match="no best checkpoint"):
+        evaluate(run, Settings(checkpoint="best", episodes=3))
+
+
+def test_a_run_that_diverged_is_counted(vdn: Path, tmp_path: Path) -> None:
+    runs = Path(shutil.copytree(vdn, tmp_path / "runs"))
+    metrics = runs / "seed-1" / "metrics.jsonl"
+    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    lines[-1]["diverged"] = True
+    metrics.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    evaluated = evaluate(runs, Settings(episodes=5))
+    assert (evaluated["extra"]["diverged"], evaluated["extra"]["seeds"]) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"episodes": 0}, "episodes must be from 1"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"max_steps": 0}, "max-steps must be from 1"),
+    ],
+)
+def test_wrong_settings_are_named(wrong: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Settings(**wrong)
+
+
+def test_moments_are_the_end_of_training_and_the_end() -> None:
+    assert moments(400, 1000) == (400, 1000)
+    assert moments(400, 400) == (400,)
+    assert moments(400, 100) == (100,)
+
+
+def test_compare_puts_methods_of_a_task_side_by_side(vdn: Path, iql: Path) -> None:
+    runs = [vdn, iql / "seed-0", iql / "seed-1"]
+    comparison = compare(runs, Settings(episodes=2))
+    first, second = comparison.rows
+    assert (first.method, first.seeds, second.method, second.seeds) == ("vdn", 3, "iql", 2)
+    assert first.better.value == 0.5  # against itself
+    values = evaluate(vdn, Settings(episodes=2))["return"]["values"]
+    assert first.mean.value == pytest.approx(np.mean(values))
+    assert comparison.over_tasks == {}
+
+
+def _moved(runs: Path, copy: Path, game: str) -> Path:
+    shutil.copytree(runs, copy)
+    shutil.rmtree(copy / "evaluations", ignore_errors=True)
+    for file in [copy / "config.toml", *copy.glob("seed-*/config.toml")]:
+        file.write_text(file.read_text().replace('"climbing"', f'"{game}"'))
+    for results in copy.glob("seed-*/evaluations"):
+        shutil.rmtree(results)
+    return copy
+
+
+def test_compare_over_tasks_needs_several_that_both_have(
+    vdn: Path, iql: Path, tmp_path: Path
+) -> None:
+    # The games have the same shapes, so that what was learned in one can be played in the other.
+    others = [_moved(run, tmp_path / run.name, "penalty") for run in (vdn, iql)]
+    runs = [vdn, iql, *others]
+    comparison = compare(runs, Settings(episodes=2))
+    assert [row.task for row in comparison.rows] == ["climbing", "climbing", "penalty", "penalty"]
+    by_task = [row.better.value for row in comparison.rows if row.method == "iql"]
+    assert comparison.over_tasks["iql"].value == pytest.approx(np.mean(by_task))
+
+
+def test_task_labels_say_in_what_tasks_differ(vdn: Path, boxes: Path) -> None:
+    boxes = read_config(boxes)
+    more = boxes.replace({"env.num_boxes": 3, "env.max_steps": 9})
+    game = read_config(vdn)
+    assert task_labels([boxes, more, game]) == [
+        "box-jump num_boxes=2",
+        "box-jump num_boxes=3",
+        "climbing",
+    ]
+    assert task_labels([boxes, boxes.replace({"env.max_steps": 9})]) == ["box-jump"] * 2
+
+
+def test_learning_curves_are_means_over_seeds_with_their_interval(vdn: Path) -> None:
+    curve = learning_curve([vdn])
+    singles = [learning_curve([vdn / f"seed-{seed}"]) for seed in range(3)]
+    assert (curve.seeds, len(curve.steps)) == (3, 2)
+    assert np.allclose(curve.mean, np.mean([one.mean for one in singles], axis=0))
+    assert np.all(curve.low <= curve.mean)
+    assert np.all(curve.mean <= curve.high)
+    assert shading([curve]) == OVER_SEEDS
+    assert shading([singles[0]]) == OVER_EPISODES
+
+
+def test_a_run_without_evaluations_has_no_curve(vdn: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
+    (run / "metrics.jsonl").write_text("")
+    with pytest.raises(RunError, match="no evaluation yet"):
+        learning_curve([run])

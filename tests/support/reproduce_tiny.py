@@ -1,0 +1,23 @@
+"""The paper's experiments at a scale for tests."""
+
+from pairvdn.experiment.reproduce import Scale
+
+TINY = Scale(
+    seeds=2,
+    methods=("vdn",),
+    episodes=2,
+    long_steps=16,
+    changes={
+        "epochs": 2,
+        "env.num_boxes": 2,
+        "env.max_steps": 8,
+        "learner.steps_per_epoch": 8,
+        "learner.random_steps": 16,
+        "learner.replay_capacity": 32,
+        "learner.batch_size": 8,
+        "method.hidden_sizes": (4,),
+        "evaluation.every": 1,
+        "evaluation.episodes": 2,
+    },
+    note="TINY: a test.",
+)

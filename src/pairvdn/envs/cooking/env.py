@@ -185,5 +185,8 @@ class Cooking(Environment[CookingState]):
 
 
 def cooking(preset: str = "paper", **changes: Unpack[Changes]) -> Cooking:
-    """What `make("cooking", ...)` calls: a preset, and settings that differ from it."""
+    """Cooks who chop, blend, plate and deliver dishes together, after CookingZoo.
+
+    A preset, and settings that differ from it.
+    """
     return Cooking(settings_from(preset, {**changes}))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from pairvdn import envs
 
 ORIGINAL = 1_700
-PRESETS, BATCHES, ROUNDS = ("paper", "coop", "easy"), (1, 8, 256), 7
+PRESETS, BATCHES, ROUNDS = ("paper", "coop"), (1, 8, 256), 5
 STEPS = 12_800  # of each round, whatever the batch
 
 
@@ -48,7 +48,7 @@ def main() -> None:
         env = envs.make("cooking", preset=preset)
         for batch in BATCHES:
             speed = steps_per_cpu_second(env, batch)
-            print(f"{preset:8} {batch:5} {speed:22,.0f} {speed / ORIGINAL:20.0f}")
+            print(f"{preset:8} {batch:5} {speed:22,.0f} {speed / ORIGINAL:20.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The kitchen, the environment."""
 
-from typing import Any
+from typing import Unpack
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from pairvdn.envs.cooking.observe import columns, observe
 from pairvdn.envs.cooking.recipes import progress
 from pairvdn.envs.cooking.reward import agent_rewards
 from pairvdn.envs.cooking.scene import scene
-from pairvdn.envs.cooking.settings import Settings, settings_from
+from pairvdn.envs.cooking.settings import Changes, Settings, settings_from
 from pairvdn.envs.cooking.start import start
 from pairvdn.envs.cooking.types import CookingState, Cooks, Progress
 from pairvdn.envs.scene import Scene
@@ -184,9 +184,9 @@ class Cooking(Environment[CookingState]):
         )
 
 
-def cooking(preset: str = "paper", **arguments: Any) -> Cooking:
-    """What `make("cooking", ...)` calls: a preset, and settings that differ from it.
+def cooking(preset: str = "paper", **changes: Unpack[Changes]) -> Cooking:
+    """Cooks who chop, blend, plate and deliver dishes together, after CookingZoo.
 
-    `level` and `meta` are names of the package's files or paths of your own ending in .json.
+    A preset, and settings that differ from it.
     """
-    return Cooking(settings_from(preset, arguments))
+    return Cooking(settings_from(preset, {**changes}))

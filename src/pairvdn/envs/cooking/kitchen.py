@@ -68,6 +68,8 @@ def kitchen(level: Level, meta: Meta, num_agents: int) -> Kitchen:
     """Lay the level out, or say why it cannot be played."""
     if num_agents > len(level.agents):
         raise ValueError(f"The level has room for {len(level.agents)} agents, not {num_agents}.")
+    if not level.dynamics:
+        raise ValueError("DYNAMIC_OBJECTS must name at least one plate or food.")
     agents = level.agents[:num_agents]
     _check_meta(level, dict(meta), num_agents)
     counter = np.array(level.is_counter)

@@ -3,7 +3,7 @@
 import dataclasses
 import difflib
 import math
-from typing import Any
+from typing import Any, TypedDict
 
 from pairvdn.envs.cooking.catalogue import MAX_AGENTS
 from pairvdn.envs.cooking.level import Level, Meta
@@ -55,6 +55,23 @@ class Settings:
             raise ValueError(f"end_all must be True or False; got {self.end_all!r}.")
 
 
+class Changes(TypedDict, total=False):
+    """What may be said of a kitchen instead of what its preset says.
+
+    `level` and `meta` are names of the package's files, or paths of your own ending in .json.
+    """
+
+    level: str
+    meta: str
+    recipes: tuple[str, ...]
+    recipe_reward: float
+    recipe_penalty: float
+    recipe_node_reward: float
+    max_time_penalty: float
+    max_steps: int
+    end_all: bool
+
+
 # The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots
 # nor bananas, two of the three cannot be cooked. `solvable` is the same level with a fair chance.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -69,7 +86,7 @@ def settings_from(preset: str, arguments: dict[str, Any]) -> Settings:
     """The preset's settings, except those in `arguments` that are not None."""
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
-    known = [field.name for field in dataclasses.fields(Settings)]
+    known = list(Changes.__annotations__)
     for name in arguments:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -65,15 +65,16 @@ def by_row(
 
     def look(carry: tuple[Array, Distances]) -> tuple[Array, Distances]:
         k, near = carry
-        above, below, beside = near.above, near.below, []
-        for sign, so_far in ((-1, near.left), (1, near.right)):
+        left, right, above, below = near
+        beside = []
+        for sign, so_far in ((-1, left), (1, right)):
             dx, dy = neighbour(sign * k)
             level = (jnp.abs(dy) < 1.0 - OVERLAP) & (sign * dx > 0)
             stacked = jnp.abs(dx) < 1.0 - OVERLAP
             beside.append(jnp.minimum(so_far, jnp.where(level, sign * dx, NOBODY)))
             above = jnp.minimum(above, jnp.where(stacked & (dy > 0), dy, NOBODY))
             below = jnp.minimum(below, jnp.where(stacked & (dy < 0), -dy, NOBODY))
-        return k + 1, Distances(*beside, above, below)
+        return k + 1, Distances(beside[0], beside[1], above, below)
 
     def anything_left(carry: tuple[Array, Distances]) -> Bool[Array, ""]:
         k, near = carry

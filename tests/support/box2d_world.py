@@ -3,12 +3,17 @@
 Tests replay scenes and policies in it, and the benchmark times its C++ `world.Step`.
 """
 
+import warnings
 from typing import Any
 
-import Box2D
 import numpy as np
 
 from pairvdn.envs.box_jump.presets import Parameters
+
+with warnings.catch_warnings():
+    # SWIG's types warn when they are made; as an error that crashes the interpreter.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import Box2D
 
 LEFT, RIGHT, JUMP = 1, 2, 3
 FLOOR_DEPTH = 10.0

@@ -74,7 +74,9 @@ class BoxJump(Environment[BoxJumpState]):
         noise = jax.random.uniform(noise_key, (n,), minval=-1.0)
         kick = jax.random.uniform(kick_key, (n,), minval=-1.0)
         bodies = Bodies(
-            x=middle + parameters.spacing * jnp.arange(n) + parameters.start_noise * noise,
+            x=middle
+            + parameters.spacing * jnp.arange(n, dtype=jnp.float32)
+            + parameters.start_noise * noise,
             y=jnp.full((n,), 0.5 + parameters.start_height),
             angle=jnp.zeros(n),
             velocity=Motion(parameters.start_kick * kick, jnp.zeros(n), jnp.zeros(n)),
@@ -120,7 +122,7 @@ class BoxJump(Environment[BoxJumpState]):
         once = once_by(state.steps)
         before = state
 
-        def substep(_: int, carry: Any) -> Any:
+        def substep(_: Any, carry: Any) -> Any:
             state, ended = carry
             after = self._physics_step(state, actions, once)
             if parameters.fall_ends and parameters.substeps > 1:

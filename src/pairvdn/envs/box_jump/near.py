@@ -38,7 +38,9 @@ def _meetings(near: bool, bodies: int) -> tuple[np.ndarray, np.ndarray]:
     """Who meets whom, in the order of the (flattened) rows: found by a sweep that takes notes."""
     sweep, rows = (near_pairs, rows_of_near) if near else (all_pairs, rows_of_all)
     with jax.ensure_compile_time_eval():
-        _, notes = sweep(lambda a, b, _: (a, b, (a, b)), jnp.arange(bodies), rows(0, bodies, ()))
+        _, notes = sweep(
+            lambda a, b, _: (a, b, (a, b)), jnp.arange(bodies), rows(bodies, jnp.int32)
+        )
         first, second = (
             np.concatenate([np.ravel(part) for part in jax.tree.leaves(who)]) for who in notes
         )
@@ -91,7 +93,7 @@ def _flat(rows: NearRows) -> Array:
 
 
 def _unflat(flat: Array, bodies: int) -> NearRows:
-    within, between = rows_of_near(0.0, bodies, ())
+    within, between = rows_of_near(bodies, jnp.int32)
     return NearRows(
         flat[: within.size].reshape(*within.shape, *flat.shape[1:]),
         flat[within.size :].reshape(*between.shape, *flat.shape[1:]),

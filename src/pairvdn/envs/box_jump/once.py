@@ -6,7 +6,7 @@ division counts as such. Hence `once`: a division by a 1 that the compiler canno
 no bit of any value. (An optimization barrier does not stop the fusion on the CPU.)
 """
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ from jaxtyping import Array, Int32
 Tree = TypeVar("Tree")
 
 
+@runtime_checkable
 class Once(Protocol):
     """Returns the pytree of floats that it is given."""
 

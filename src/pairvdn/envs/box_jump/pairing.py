@@ -73,17 +73,15 @@ def near_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
     return bodies, jax.tree.map(NearRows, within, between)
 
 
-def rows_of_all(value: Any, bodies: int, batch: tuple[int, ...]) -> Any:
-    """Rows for `all_pairs`, filled with `value`."""
-    return jnp.full((bodies - 1, bodies // 2, *batch), value)
+def rows_of_all(bodies: int, dtype: Any) -> jax.Array:
+    """Zeros, one per pair of `all_pairs`."""
+    return jnp.zeros((bodies - 1, bodies // 2), dtype)
 
 
-def rows_of_near(value: Any, bodies: int, batch: tuple[int, ...]) -> NearRows:
-    """Rows for `near_pairs`, filled with `value`."""
-    groups = bodies // (2 * BLOCK)
-    return NearRows(
-        *(jnp.full((rounds, BLOCK, groups, *batch), value) for rounds in (2 * BLOCK - 1, BLOCK))
-    )
+def rows_of_near(bodies: int, dtype: Any) -> NearRows:
+    """Zeros, one per pair of `near_pairs`."""
+    shape = (BLOCK, bodies // (2 * BLOCK))
+    return NearRows(jnp.zeros((2 * BLOCK - 1, *shape), dtype), jnp.zeros((BLOCK, *shape), dtype))
 
 
 def _is_near_rows(tree: Any) -> bool:

@@ -42,11 +42,11 @@ def no_memory(parameters: Parameters) -> Impulses | RowMemory:
     """What the contact solver remembers at a reset."""
     bodies = num_bodies(parameters)
     many = parameters.num_boxes >= near.LEAST_BOXES
-    rows_of = rows_of_near if many else rows_of_all
+    rows_of: Any = rows_of_near if many else rows_of_all
     rows = 2 if parameters.fixed_rotation else 3
     impulses = Impulses(
-        pair=(rows_of(0.0, bodies, ()),) * rows,
-        pair_side=rows_of(jnp.int8(0), bodies, ()),
+        pair=(rows_of(bodies, jnp.float32),) * rows,
+        pair_side=rows_of(bodies, jnp.int8),
         floor=(jnp.zeros(bodies),) * rows,
     )
     return RowMemory(impulses, jnp.arange(bodies, dtype=jnp.int32)) if many else impulses

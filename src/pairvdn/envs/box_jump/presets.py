@@ -115,12 +115,12 @@ def _check_type(name: str, kind: Any, value: Any) -> None:
         raise ValueError(f"{name} must be a finite {kind_name}; got {value!r}.")
 
 
-def _check_least(name: str, value: float, least: float) -> None:
+def _check_least(name: str, value: int | float, least: int) -> None:
     if value < least:
         raise ValueError(f"{name} must be at least {least}; got {value}.")
 
 
-def _check_positive(name: str, value: float) -> None:
+def _check_positive(name: str, value: int | float) -> None:
     if value <= 0:
         raise ValueError(f"{name} must be greater than 0; got {value}.")
 

@@ -15,9 +15,14 @@ REST = 0.515  # height of the centre of a box that lies on the floor, in Box2D a
 STACK = 1.015  # distance of the centres of boxes that lie on each other
 
 
+@eqx.filter_jit
+def _reset(env: BoxJump) -> BoxJumpState:
+    return env.reset(jax.random.key(0))[0]
+
+
 def place(env: BoxJump, x: Any, y: Any, *, angle: Any = 0.0, vx: Any = 0.0) -> BoxJumpState:
     """A fresh state with the boxes somewhere else."""
-    state, _ = env.reset(jax.random.key(0))
+    state = _reset(env)
 
     def full(value: Any) -> jax.Array:
         return jnp.broadcast_to(jnp.asarray(value, jnp.float32), (env.num_agents,))

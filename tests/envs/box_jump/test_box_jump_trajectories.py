@@ -14,8 +14,9 @@ STEPS = 20
 
 def largest_differences(env: BoxJump, start_y: float | None) -> np.ndarray:
     differences = []
+    reset = jax.jit(env.reset)
     for seed in SEEDS:
-        state, _ = env.reset(jax.random.key(seed))
+        state, _ = reset(jax.random.key(seed))
         if start_y is not None:
             y = jax.numpy.full(env.num_agents, start_y)
             state = eqx.tree_at(lambda s: s.bodies.y, state, y)

@@ -57,8 +57,6 @@ class Parameters:
     position_iterations: int = 3
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            _check_type(field.name, field.type, getattr(self, field.name))
         for name in ("num_boxes", "max_steps", "substeps", "velocity_iterations"):
             _check_least(name, getattr(self, name), 1)
         for name in (
@@ -99,20 +97,22 @@ class Parameters:
         return max(self.map_width, self.spacing * (self.num_boxes - 1) + 2 * self.margin)
 
 
-def _check_type(name: str, kind: Any, value: Any) -> None:
-    """Refuse a value of another kind; an int is welcome where a float is meant."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+def _typed(name: str, kind: Any, value: Any) -> Any:
+    """The value as what the field is; an int is welcome where a float is meant."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    number = whole or (isinstance(value, float) and math.isfinite(value))
+    if kind in (float, float | None) and number:
+        return float(value)
     fits = {
         bool: isinstance(value, bool),
-        int: number and isinstance(value, int),
-        float: number and math.isfinite(value),
-        float | None: value is None or (number and math.isfinite(value)),
+        int: whole,
         str: isinstance(value, str),
         tuple[str, ...]: isinstance(value, tuple) and all(isinstance(v, str) for v in value),
     }
-    if not fits[kind]:
-        kind_name = getattr(kind, "__name__", str(kind)) if kind is not tuple[str, ...] else kind
+    if not fits.get(kind, False):
+        kind_name = kind.__name__ if isinstance(kind, type) else str(kind)
         raise ValueError(f"{name} must be a finite {kind_name}; got {value!r}.")
+    return value
 
 
 def _check_least(name: str, value: int | float, least: int) -> None:
@@ -160,11 +160,15 @@ PRESETS = {"paper": Parameters(), "table1": _TABLE1, "v1": _V1}
 def parameters_from(preset: str, arguments: dict[str, Any]) -> Parameters:
     """The preset's numbers, except those in `arguments` that are not None."""
     _check_choice("preset", preset, PRESETS)
-    known = [field.name for field in dataclasses.fields(Parameters)]
+    kinds = {field.name: field.type for field in dataclasses.fields(Parameters)}
     for name in arguments:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+        if name not in kinds:
+            near = difflib.get_close_matches(name, kinds, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(kinds)}."
             raise ValueError(f"Box Jump has no argument {name!r}; {hint}")
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {
+        name: _typed(name, kinds[name], value)
+        for name, value in arguments.items()
+        if value is not None
+    }
     return dataclasses.replace(PRESETS[preset], **given)

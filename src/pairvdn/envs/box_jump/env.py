@@ -16,7 +16,7 @@ from pairvdn.envs.box_jump.observe import (
     observe,
 )
 from pairvdn.envs.box_jump.once import Once, once_by
-from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory
+from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, num_pairs
 from pairvdn.envs.box_jump.presets import Parameters, parameters_from
 from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
@@ -24,11 +24,78 @@ from pairvdn.envs.box_jump.types import Bodies, BoxJumpState, Motion
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
-CHUNK = 128
+CACHE = (
+    2**21
+)  # bytes; about as many of contacts are in a chunk of examples, so that they stay cached
+PAIR_BYTES = {False: 64, True: 32}  # of a contact between boxes, by `fixed_rotation`
 
 
 class BoxJump(Environment[BoxJumpState]):
-    """Boxes that walk and jump; the team is rewarded for the height that any of them reaches."""
+    """Boxes that walk and jump; the team is rewarded for the height that any of them reaches.
+
+    The main environment of the PairVDN paper (section 3.1, appendix B). Lengths are in box widths,
+    x to the right, y up, the floor's surface at y = 0. The height h of a box is that of its lower
+    side above the floor, 0 once it fell off.
+
+    `BoxJump(preset="paper", **arguments)`: the arguments are the fields of `Parameters`; None means
+    the preset's value.
+
+    | preset | `paper` (default): what the appendix says | `table1`: what the paper's numbers were made with | `v1`: the authors' later release |
+    |---|---|---|---|
+    | start | on the floor, x shifted by up to 0.5 | 0.5 above the floor, kicked sideways by up to 3.75 | as `paper` |
+    | look-back of the jump rule | 15 steps | 10 steps | 10 physics steps |
+    | shared numbers observed | best height, elapsed time | best height / 15 | number of boxes |
+    | `highest` | best height, from 0: the return is h | best / 15, from -15: the return is 1 + h / 15 | as `paper` |
+    | a fallen box | costs 20 / max_steps a step | costs nothing | ends the episode, -100 |
+    | physics of a step | 1 step of 1/40 s | 1 step of 1/40 s | 6 steps of 1/20 s, forces halved |
+    | rotation | on | on | off |
+    | floor | the map: 0 to 30 | -30 to 30 | the map |
+
+    **World.** `num_boxes` unit squares of mass 1 and inertia 1/6, gravity 10, friction 0.8 between
+    boxes and 0.4 with the floor (geometric mean of 0.8 and 0.2), no restitution, angular damping 1;
+    `fixed_rotation=True` keeps them upright. They start 1.5 apart around the middle of a map 30
+    wide, which grows so that 3.75 stay free at each side. A box whose centre is below the floor's
+    level and beside the floor has fallen: it falls for ever, touches nobody and is seen by nobody.
+
+    **Actions.** 0 nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
+    faster than 2 that way. 3: a force of 250 upwards (a change of velocity of 6.25), if the box can
+    jump: its vertical speed was below 0.5 after each physics step of the look-back. All actions are
+    always allowed; a jump that is not possible does nothing.
+
+    **Observation** of one agent:
+
+    | | | `paper`, `v1` | `table1` |
+    |---|---|---|---|
+    | 1 | x | -1 to 1 over the map | 0 to 1 |
+    | 2 | y | h, -1 once fallen | distance of the centre below y = 15, / 20 |
+    | 3 | horizontal speed | / 2 | / 40 |
+    | 4 | vertical speed | / 8, upwards positive | / 40, downwards positive |
+    | 5 | angle | in quarter turns, folded to (-0.5, 0.5] | the same |
+    | 6 | angular velocity | / 2 | the same |
+    | 7, 8 | left, right: to the nearest box there that overlaps vertically by more than 0.1 | centre to centre / width of the map, 1 where there is none | the same |
+    | 9, 10 | above, below: the same, horizontally | centre to centre / 20; above 1 where there is none; below then to the floor | the same |
+    | 11 | can jump | 0 or 1 | the same |
+    | then | numbers that all share | see presets | see presets |
+    | then | `agent_ids=True`: one-hot identifier | | |
+
+    A fallen box sees 1, 1, 1, 0 for 7 to 10. The global state is 1 to 11 of every agent, then the
+    shared numbers once.
+
+    **Reward** of the team; each box gets 1/n of it, less what its own fall costs. `highest`: what
+    the best height of the episode gained in this step. With T = max_steps, H the greatest h now
+    and H_s the same over boxes that can jump: `highest_stable` (the best height of boxes that can
+    jump), `height_sq` (mean of h^2 / T), `stable_sum` (50 / (n T) times the sum of h^2 of boxes that
+    can jump), `dense_height` (50 H / T), `dense_height_sq` (10 H^2 / T), `dense_height_cube`
+    (10 H^3 / T), and the same three of H_s: `dense_height_stable`, `dense_height_stable_sq`,
+    `dense_height_stable_cube`.
+
+    **End.** Truncated after `max_steps` (400). Terminated only if asked for: `fall_ends=True` (a box
+    falls), `target_height` (the best height reaches it).
+
+    **Physics.** Plain JAX after Box2D 2.3: sequential impulses, 8 velocity and 3 position
+    iterations, warm starting, at 16 boxes every pair in every sweep. Nothing is random after the
+    reset.
+    """  # noqa: E501
 
     parameters: Parameters = eqx.field(static=True)
 
@@ -66,6 +133,12 @@ class BoxJump(Environment[BoxJumpState]):
         """Steps after which an episode is truncated."""
         return self.parameters.max_steps
 
+    @property
+    def _chunk(self) -> int:
+        """How many examples are simulated together."""
+        example = num_pairs(self.parameters) * PAIR_BYTES[self.parameters.fixed_rotation]
+        return min(max(CACHE // example, 32), 256)
+
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
         """Put the boxes in a row around the middle of the map."""
         parameters, n = self.parameters, self.num_agents
@@ -77,7 +150,9 @@ class BoxJump(Environment[BoxJumpState]):
             x=middle
             + parameters.spacing * jnp.arange(n, dtype=jnp.float32)
             + parameters.start_noise * noise,
-            y=jnp.full((n,), 0.5 + parameters.start_height),
+            # The noise, times 0, hides a constant from which the compiler would work out the first
+            # observation of the whole batch at compile time, slowly.
+            y=0.5 + parameters.start_height + 0.0 * noise,
             angle=jnp.zeros(n),
             velocity=Motion(parameters.start_kick * kick, jnp.zeros(n), jnp.zeros(n)),
         )
@@ -90,16 +165,16 @@ class BoxJump(Environment[BoxJumpState]):
             best_stable=jnp.float32(parameters.best_start),
             steps=jnp.int32(0),
         )
-        observation, global_state = batch_last(self._observe, CHUNK)(state)
+        observation, global_state = batch_last(self._observe, self._chunk)(state)
         return state, self._time_step(observation, global_state, jnp.zeros(n), False, False)
 
     def step(
         self, key: PRNGKey, state: BoxJumpState, actions: Int32[Array, " n"]
     ) -> tuple[BoxJumpState, TimeStep]:
         """Act once. Nothing is random, so `key` is not used."""
-        state, (observation, global_state, rewards, terminated) = batch_last(self._advance, CHUNK)(
-            state, actions
-        )
+        state, (observation, global_state, rewards, terminated) = batch_last(
+            self.step_batch_last, self._chunk
+        )(state, actions)
         truncated = state.steps >= self.max_steps
         return state, self._time_step(observation, global_state, rewards, terminated, truncated)
 
@@ -114,7 +189,7 @@ class BoxJump(Environment[BoxJumpState]):
     def _observe(self, state: BoxJumpState) -> tuple[Float[Array, "n o *b"], Float[Array, "s *b"]]:
         return observe(state, self.parameters)
 
-    def _advance(
+    def step_batch_last(
         self, state: BoxJumpState, actions: Int32[Array, "n *b"]
     ) -> tuple[BoxJumpState, tuple[Array, Array, Array, Array]]:
         """One step of a batch, whose axis is the last."""

@@ -38,6 +38,13 @@ def num_bodies(parameters: Parameters) -> int:
     return -(-parameters.num_boxes // multiple) * multiple
 
 
+def num_pairs(parameters: Parameters) -> int:
+    """Pairs that a sweep over the boxes visits."""
+    bodies = num_bodies(parameters)
+    many = parameters.num_boxes >= near.LEAST_BOXES
+    return (3 * BLOCK - 1 if many else bodies - 1) * bodies // 2
+
+
 def no_memory(parameters: Parameters) -> Impulses | RowMemory:
     """What the contact solver remembers at a reset."""
     bodies = num_bodies(parameters)

@@ -47,18 +47,20 @@ def _in_chunks(function: Callable[..., Any], arguments: Any, chunk: int) -> Any:
     parts = -(-size // chunk)
     each = -(-size // parts)
 
-    def handle(part: Any) -> Any:
-        last = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), part)
-        return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), function(*last))
-
     if parts == 1:
-        return handle(arguments)
+        last = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), arguments)
+        return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), function(*last))
     # Chunks are of one size: the last one is filled up with copies of the last example.
     fill = parts * each - size
 
     def split(x: Any) -> Any:
         filled = jnp.concatenate([x, jnp.repeat(x[-1:], fill, axis=0)]) if fill else x
-        return filled.reshape(parts, each, *x.shape[1:])
+        return jnp.moveaxis(filled.reshape(parts, each, *x.shape[1:]), 1, -1)
 
-    result = jax.lax.map(handle, jax.tree.map(split, arguments))
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:size], result)
+    def join(x: Any) -> Any:
+        return jnp.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])[:size]
+
+    # Whole batches are transposed, not chunks: the compiler would let the transposition sink into
+    # the chunk's own expressions, which then read along the wrong axis again and again.
+    result = jax.lax.map(lambda part: function(*part), jax.tree.map(split, arguments))
+    return jax.tree.map(join, result)

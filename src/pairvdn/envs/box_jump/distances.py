@@ -6,6 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.types import Bodies
+
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
 NOBODY = jnp.inf
 MANY = 32  # from here on boxes look along a row
@@ -20,14 +23,11 @@ class Distances(NamedTuple):
     below: Float[Array, "n *b"]
 
 
-def by_all_pairs(
-    x: Float[Array, "n *b"], y: Float[Array, "n *b"], seen: Bool[Array, "n *b"]
-) -> Distances:
-    """Look at every pair: n^2 numbers. A box that is not `seen` neither sees nor is seen."""
+def by_all_pairs(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
+    """Look at every pair: n^2 numbers. A box at x = inf neither sees nor is seen."""
     dx, dy = x[None] - x[:, None], y[None] - y[:, None]  # [me, other]
-    both = seen[None] & seen[:, None]
-    level = both & (jnp.abs(dy) < 1.0 - OVERLAP)
-    stacked = both & (jnp.abs(dx) < 1.0 - OVERLAP)
+    level = jnp.abs(dy) < 1.0 - OVERLAP
+    stacked = jnp.abs(dx) < 1.0 - OVERLAP
 
     def nearest(candidates: Array, distance: Array) -> Array:
         return jnp.min(jnp.where(candidates & (distance > 0), distance, NOBODY), axis=1)
@@ -40,9 +40,7 @@ def by_all_pairs(
     )
 
 
-def by_row(
-    x: Float[Array, "n *b"], y: Float[Array, "n *b"], seen: Bool[Array, "n *b"]
-) -> Distances:
+def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     """The same, for many boxes: stand in a row by x and look farther and farther along it.
 
     The first level box along the row is the nearest one, and boxes above or below are at most 0.9
@@ -50,8 +48,7 @@ def by_row(
     to find; memory is n numbers and not n^2.
     """
     boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
-    place = jnp.where(seen, x, jnp.inf)
-    place, height, box = jax.lax.sort((place, y, boxes), dimension=0, num_keys=1)
+    place, height, box = jax.lax.sort((x, y, boxes), dimension=0, num_keys=1)
     count = x.shape[0]
     nobody = jnp.full_like(place, NOBODY)
     places = jnp.concatenate([-nobody, place, nobody])
@@ -91,8 +88,7 @@ def by_row(
     )
 
 
-def distances(
-    x: Float[Array, "n *b"], y: Float[Array, "n *b"], seen: Bool[Array, "n *b"]
-) -> Distances:
-    """Whichever way is faster for so many boxes."""
-    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y, seen)
+def distances(bodies: Bodies, fallen: Bool[Array, "n *b"], once: Once) -> Distances:
+    """Distances between boxes that did not fall; whichever way is faster for so many boxes."""
+    x, y = once((jnp.where(fallen, jnp.inf, bodies.x), bodies.y))
+    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y)

@@ -24,9 +24,8 @@ from pairvdn.envs.box_jump.types import Bodies, BoxJumpState, Motion
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
-CACHE = (
-    2**21
-)  # bytes; about as many of contacts are in a chunk of examples, so that they stay cached
+CHUNK_BYTES = 2**22  # of contacts; more at a time fall out of the cache
+MOST_EXAMPLES = 512  # in a chunk
 PAIR_BYTES = {False: 64, True: 32}  # of a contact between boxes, by `fixed_rotation`
 
 
@@ -137,7 +136,7 @@ class BoxJump(Environment[BoxJumpState]):
     def _chunk(self) -> int:
         """How many examples are simulated together."""
         example = num_pairs(self.parameters) * PAIR_BYTES[self.parameters.fixed_rotation]
-        return min(max(CACHE // example, 32), 256)
+        return min(max(CHUNK_BYTES // example, 32), MOST_EXAMPLES)
 
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
         """Put the boxes in a row around the middle of the map."""

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from pairvdn.envs.box_jump.distances import distances
+from pairvdn.envs.box_jump.once import once_by
 from pairvdn.envs.box_jump.types import BoxJumpState
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def own_numbers(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "
     scaling, width = SCALINGS[parameters.scaling], parameters.width
     bodies = state.bodies
     turns = bodies.angle * (2 / math.pi)
-    near = distances(bodies.x, bodies.y, ~state.fallen)
+    near = distances(bodies, state.fallen, once_by(state.steps))
     floor = jnp.where(state.fallen, 0.0, bodies.y)
     return jnp.stack(
         [

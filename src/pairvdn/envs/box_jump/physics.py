@@ -118,7 +118,7 @@ def advance(
         (velocity, move), memory = solve(all_pairs, boxes, memory)
     velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))
     moved = Bodies(bodies.x + move.x, bodies.y + move.y, bodies.angle + move.turn, velocity)
-    return moved, memory
+    return once(moved), memory
 
 
 def fell_off(bodies: Bodies, parameters: Parameters) -> Bool[Array, "n *b"]:

@@ -61,7 +61,9 @@ def test_the_numbers_are_those_of_the_loaded_value(boxes: Path) -> None:
 def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
     vdn: Path, tmp_path: Path
 ) -> None:
-    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
+    # Other tests may have evaluated the shared run already.
+    fresh = shutil.ignore_patterns("evaluations")
+    run = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run", ignore=fresh))
     settings = Settings(episodes=2)
     first = evaluate(run, settings)
     (file,) = (run / "evaluations").glob("last-*-2-*.json")

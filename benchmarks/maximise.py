@@ -1,6 +1,6 @@
 """Time of one maximisation, its growth with agents and actions, and how good max-plus is.
 
-Single-threaded, all in one process, CPU time; ratios mean more than the numbers themselves.
+Single-threaded, all in one process; ratios mean more than the numbers themselves.
 
     python benchmarks/maximise.py
 """
@@ -38,14 +38,18 @@ def numpy_ring(payoffs: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def microseconds(function: Callable[..., object], *arguments: object, repeat: int = 20) -> float:
-    """CPU time of one call, the smallest of several."""
+    """Wall clock of one call on one thread: the mean over many, the smallest of five such means.
+
+    Not CPU time: a thread that waits for XLA spins, and would be counted a second time.
+    """
     jax.block_until_ready(function(*arguments))
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        jax.block_until_ready(function(*arguments))
-        times.append(time.process_time() - start)
-    return 1e6 * min(times)
+    means = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(repeat):
+            jax.block_until_ready(function(*arguments))
+        means.append((time.perf_counter() - start) / repeat)
+    return 1e6 * min(means)
 
 
 def methods(n: int) -> dict[str, Callable[[jax.Array, jax.Array], maximise.Maximum]]:
@@ -72,10 +76,7 @@ def against_numpy() -> None:
     n, a = 16, 4
     payoffs, successors = problem(n, a)
     some = np.asarray(payoffs[:64])
-    start = time.process_time()
-    for example in some:
-        numpy_ring(example)
-    loop = 1e6 * (time.process_time() - start) / len(some)
+    loop = microseconds(lambda: [numpy_ring(x) for x in some] and None, repeat=4) / len(some)
     print(f"\nOne example, batch {BATCH}, n = {n}, a = {a}\n")
     print("| method | µs per example | against the NumPy loop | compile, s |")
     print("|---|---|---|---|")
@@ -96,7 +97,7 @@ def growth() -> None:
     for n, a in sizes:
         payoffs, successors = problem(n, a, 256)
         times = [
-            microseconds(jax.jit(jax.vmap(m)), payoffs, successors, repeat=8) / 256
+            microseconds(jax.jit(jax.vmap(m)), payoffs, successors, repeat=10) / 256
             for m in methods(n).values()
         ]
         print(f"| {n} | {a} | " + " | ".join(f"{t:.2f}" for t in times) + " |")

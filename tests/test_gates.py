@@ -66,6 +66,7 @@ def test_a_module_that_is_in_no_layer_is_refused(copy: Path) -> None:
     assert "stray" in found.stdout
 
 
+@pytest.mark.slow  # make test runs mypy itself
 def test_types(copy: Path) -> None:
     (copy / "src/pairvdn/wrong.py").write_text('"""Wrong."""\n\nCOUNT: int = "many"\n')
     found = run("mypy", "src/pairvdn/wrong.py", cwd=copy)

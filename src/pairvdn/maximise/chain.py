@@ -6,7 +6,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.maximise.checks import Numbers, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import path_edges, ring_edges
-from pairvdn.maximise.lanes import first_best, forbid, in_lanes, pick
+from pairvdn.maximise.lanes import best_onward, first_best, forbid, in_lanes, pick
 from pairvdn.maximise.problem import Problem, maximise
 from pairvdn.types import Maximum
 
@@ -129,7 +129,7 @@ def _eliminate(
         best: Float[Array, "c a l"], x: tuple[Array, Array | None]
     ) -> tuple[Float[Array, "c a l"], Float[Array, "c a l"]]:
         table, allowed = x
-        onward = (best[:, :, None] + table[None]).max(axis=1)
+        onward = best_onward(best, table)
         return forbid(onward, None if allowed is None else allowed[None]), best
 
     return jax.lax.scan(forward, start, (tables, mask))

@@ -183,6 +183,7 @@ def _collect(
         if own.utilities is not None:
             score = score + own.utilities[None]
         score = forbid(score, None if own.mask is None else own.mask[None])
+        # One reduction, not `best_onward`: what was just looked up is not a plain vector anyway.
         message = (score[:, :, None] + own.tables[None]).max(axis=1)
         message = jnp.where(is_root, close, message)
         running = message + jnp.where(is_first, 0, running)

@@ -53,6 +53,22 @@ def forbid(scores: Array, allowed: Array | None) -> Array:
     return scores if allowed is None else jnp.where(allowed, scores, -jnp.inf)
 
 
+def best_onward(
+    scores: Float[Array, "c x l"], table: Float[Array, "x y l"]
+) -> Float[Array, "c y l"]:
+    """Max over x of scores[c, x] + table[x, y].
+
+    Action by action: a reduction over the middle axis is no vector operation on a CPU.
+    """
+
+    def take_in(x: Array, best: Float[Array, "c y l"]) -> Float[Array, "c y l"]:
+        return jnp.maximum(best, scores[:, x, None] + table[None, x])
+
+    first = scores[:, 0, None] + table[None, 0]
+    best: Array = jax.lax.fori_loop(1, len(table), take_in, first)
+    return best
+
+
 def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:
     """The smallest index of the largest score in each lane."""
     return jnp.argmax(scores, axis=0).astype(jnp.int32)

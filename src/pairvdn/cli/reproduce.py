@@ -24,7 +24,7 @@ ABOUT = f"""Train what the paper trains and make its tables and figures:
   environments  a picture of each environment
 
 It can be interrupted at any time; the same command goes on and skips what is finished. --quick
-takes about five minutes and is not the real thing; without it expect hours ({FULL.seeds} seeds)."""
+takes minutes and is not the real thing; without it expect hours ({FULL.seeds} seeds)."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,8 +2,7 @@
 
 A table of one example is small (a x a), so a batch in front leaves inner loops of four or nine
 numbers, which cannot fill a vector register. With the batch behind ("in lanes") every operation
-of the dynamic programs is one long vector operation: about three times faster for a ring of 16
-agents with 4 actions, the two transpositions included (benchmarks/maximise.py).
+of the dynamic programs is one long vector operation, which is worth the two transpositions.
 
 `in_lanes` hides this: it turns a function of arrays `[..., l]` into a function of one example
 whose `vmap`, nested to any depth, folds the new axis into the lanes.

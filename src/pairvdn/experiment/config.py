@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 
 from pairvdn.envs import Environment
-from pairvdn.experiment.components import KINDS, Component
+from pairvdn.experiment.components import KINDS, Component, known_arguments
 from pairvdn.experiment.errors import ConfigError, hint, one_line
 from pairvdn.experiment.schema import NOT_GIVEN, Argument, convert, fields_of
 from pairvdn.experiment.toml import to_toml
@@ -63,6 +63,9 @@ class General:
 
 # Sections that are plain records; those of `KINDS` are chosen by name.
 RECORDS: dict[str, type] = {"evaluation": Evaluation, "checkpoints": Checkpoints}
+
+# Components that share arguments which mean the same: sizes of networks, the discount.
+_ALIKE = ("method", "learner")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,15 +134,16 @@ class Config:
     def replace(self, changes: Mapping[str, Any]) -> "Config":
         """A config with other values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
 
-        Naming another component drops the arguments of the old one that it does not have.
+        Naming another component drops the arguments of the old one: all, or for methods and
+        learners, whose arguments mean the same, those that it does not have.
         """
         plain = self.to_dict()
         for kind in KINDS:
             name = changes.get(f"{kind}.name", plain[kind]["name"])
             if name != plain[kind]["name"]:
-                kept = _component(kind, {"name": name}).arguments
-                shared = {key: plain[kind][key] for key in kept if key in plain[kind]}
-                plain[kind] = {"name": name, **(shared if kind == "learner" else {})}
+                known = known_arguments(kind, name) if kind in _ALIKE else {}
+                shared = {key: plain[kind][key] for key in known if key in plain[kind]}
+                plain[kind] = {"name": name, **shared}
         for path, value in changes.items():
             section, _, key = path.rpartition(".")
             if section and section not in plain:

@@ -9,6 +9,7 @@ from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
     HasMeasures,
+    HasNames,
     HasPositions,
     HasShares,
     HasTeamReward,
@@ -66,6 +67,7 @@ __all__ = [
     "Environment",
     "EpisodeStatistics",
     "HasMeasures",
+    "HasNames",
     "HasPositions",
     "HasShares",
     "HasTeamReward",

@@ -10,6 +10,7 @@ from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
     HasMeasures,
+    HasNames,
     HasPositions,
     HasShares,
     HasTeamReward,
@@ -80,6 +81,7 @@ __all__ = [
     "Environment",
     "EpisodeStatistics",
     "HasMeasures",
+    "HasNames",
     "HasPositions",
     "HasShares",
     "HasTeamReward",

@@ -26,6 +26,7 @@ RULES = {
     "final observation": episode.final_observation,
     "scene": declared.scene,
     "positions": declared.positions,
+    "names": declared.names,
 }
 
 

@@ -12,6 +12,7 @@ from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episode
 from pairvdn.values import Value
 
 RANDOM_EPISODES = 30  # as in the paper
+GREEDY, RANDOM = 0, 1  # streams of random numbers that a seed gives
 Numbers = Float[np.ndarray, "_"]
 
 
@@ -37,7 +38,7 @@ def play_greedy(
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play what `value` thinks best. The same arguments give the same numbers."""
-    key = jax.random.fold_in(jax.random.key(seed), 0)
+    key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     return _to_numpy(_greedy(env, value, key, episodes, action_hold, moments), moments)
 
 
@@ -49,7 +50,7 @@ def play_random(
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play uniformly random allowed actions, drawn anew in every step."""
-    key = jax.random.fold_in(jax.random.key(seed), 1)
+    key = jax.random.fold_in(jax.random.key(seed), RANDOM)
     return _to_numpy(_random(env, key, episodes, moments), moments)
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pairvdn.envs.base import HasPositions
+from pairvdn.envs.base import HasNames, HasPositions
 from pairvdn.envs.conformance.compare import plain
 from pairvdn.envs.conformance.subject import Outcome, Subject
 from pairvdn.envs.scene import Scene
@@ -121,6 +121,18 @@ def positions(subject: Subject[Any]) -> Iterator[str]:
             yield f"positions must be float32[{n}, k]; they are {places.dtype}{list(places.shape)}"
         if not np.isfinite(plain(places)).all():
             yield "positions must be finite"
+
+
+def names(subject: Subject[Any]) -> Iterator[str]:
+    """If there are names, every action and every number of an observation has one of its own."""
+    env = subject.env
+    if not isinstance(env, HasNames):
+        return
+    lengths = {"action_names": env.num_actions, "observation_names": env.observation_size}
+    for field, length in lengths.items():
+        found = getattr(env, field)
+        if len(found) != length or len(set(found)) != length or not all(found):
+            yield f"{field} must be {length} different texts; they are {found}"
 
 
 def _traced(subject: Subject[Any]) -> tuple[Outcome, Outcome]:

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
     "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with what a run has learned"),
     "list": ("pairvdn.cli.listing:main", "list environments, methods and presets"),
+    "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
     "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),

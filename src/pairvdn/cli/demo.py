@@ -9,11 +9,12 @@ import jax
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
-from pairvdn.cli.progress import progress
+from pairvdn.cli.progress import frames_progress, progress
 from pairvdn.cli.tables import interval, table
-from pairvdn.evaluation import Played, play_greedy, play_random, record_greedy, summary
+from pairvdn.evaluation import Played, play_greedy, play_random, summary
 from pairvdn.experiment import load, load_preset, train
 from pairvdn.experiment.evaluate import env_for, moments
+from pairvdn.experiment.record import Settings, record_run
 from pairvdn.experiment.run import Loaded
 from pairvdn.experiment.schema import parse
 from pairvdn.values import Value
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--epochs", default=str(EPOCHS), help=f"how long to train (now {EPOCHS})")
     parser.add_argument("--episodes", default="20", help="episodes of an evaluation (now 20)")
     given = parser.parse_all(arguments)
-    plot, film = drawing("curves").plot_runs, drawing("film").write_gif
+    plot, film, stage = drawing("curves").plot_runs, drawing("film"), drawing("stage")
     out = given.out or _free_folder()
     epochs = parse("--epochs", int, given.epochs)
     episodes = parse("--episodes", int, given.episodes)
@@ -43,9 +44,15 @@ def main(arguments: Sequence[str]) -> int:
         train(config, out, on_epoch=on_epoch, say=say)
     last, best = load(out), load(out, "best")
     print(_table(last, best, episodes))
-    env = env_for(last, LONG)
-    (played,) = record_greedy(env, last.value, seed=0, action_hold=last.action_hold)
-    gif = film(played, out / "tower.gif", every=5)
+    recorded = record_run(out, Settings(episodes=1, max_steps=LONG))
+    with frames_progress("film") as on_frame:
+        gif = film.write_gif(
+            stage.Stage(stage.shown_runs([recorded])),
+            out / "tower.gif",
+            seconds_per_step=recorded.seconds_per_step,
+            every=5,
+            on_frame=on_frame,
+        )
     print(f"\nrun             {out}\nlearning curve  {plot([out], out / 'curve')[0]}")
     print(f"film            {gif}")
     return 0

@@ -73,6 +73,20 @@ def _print_message(stream: TextIO, message: str) -> None:
     print(message, file=sys.stderr if warning else stream, flush=True)
 
 
+@contextlib.contextmanager
+def frames_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """What to call with (frames done, frames in all): a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 _NARROW = "{steps/s} steps/s {updates/s} updates/s return {return} loss {loss} ε {epsilon} {left}"
 
 

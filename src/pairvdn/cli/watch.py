@@ -5,6 +5,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from pairvdn.cli.films import add_film_flags, show_films
 from pairvdn.cli.flags import Parser
 from pairvdn.experiment.errors import RunError
 from pairvdn.experiment.record import Settings, record_both, record_run
@@ -14,7 +15,7 @@ from pairvdn.viewing.watch import write_page
 ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, what every agent sees and
 does, and, for pair-wise methods, what each pair contributes, its table, and where the agents do
 something else than each would alone. The page is one HTML file that needs no network. With --out it
-is only written."""
+is only written. --gif, --mp4 and --window show the first episode instead of the page."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
     )
     parser.add_argument("--out", metavar="FILE", type=Path, help="write here and open nothing")
+    add_film_flags(parser)
     given = parser.parse_all(arguments)
     settings = Settings(
         episodes=parse("--episodes", int, given.episodes),
@@ -45,6 +47,8 @@ def main(arguments: Sequence[str]) -> int:
         if given.against is None
         else record_both(given.run, given.against, settings)
     )
+    if show_films(given, runs) and given.out is None:
+        return 0
     try:
         path = write_page(runs, given.out or _new_file())
     except OSError as error:

@@ -9,6 +9,7 @@ from pairvdn.envs import foreign
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
+    HasClock,
     HasMeasures,
     HasNames,
     HasPositions,
@@ -18,6 +19,7 @@ from pairvdn.envs.base import (
     Task,
 )
 from pairvdn.envs.check import ContractError, check_env
+from pairvdn.envs.clock import seconds_per_step
 from pairvdn.envs.foreign import is_foreign
 from pairvdn.envs.pettingzoo import to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
@@ -80,6 +82,7 @@ __all__ = [
     "ContractError",
     "Environment",
     "EpisodeStatistics",
+    "HasClock",
     "HasMeasures",
     "HasNames",
     "HasPositions",
@@ -93,5 +96,6 @@ __all__ = [
     "is_foreign",
     "make",
     "names",
+    "seconds_per_step",
     "to_pettingzoo",
 ]

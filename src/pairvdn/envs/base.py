@@ -125,6 +125,16 @@ class HasNames(Protocol):
         ...
 
 
+@runtime_checkable
+class HasClock(Protocol):
+    """What an environment offers that moves in real time, and not in turns."""
+
+    @property
+    def seconds_per_step(self) -> float:
+        """How much of its time passes in a step."""
+        ...
+
+
 class Share(eqx.Module):
     """How many of some things had a property; shares of several steps are added up."""
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from pairvdn.envs import Environment, HasNames
+from pairvdn.envs import Environment, HasNames, seconds_per_step
 from pairvdn.evaluation import Recording, record_greedy
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.evaluate import env_for, require_within
@@ -45,6 +45,7 @@ class RecordedRun:
     num_agents: int
     action_names: tuple[str, ...]
     observation_names: tuple[str, ...]
+    seconds_per_step: float
     recordings: list[Recording]
 
 
@@ -78,6 +79,7 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
         num_agents=env.num_agents,
         action_names=env.action_names if named else _numbered(env.num_actions),
         observation_names=env.observation_names if named else _numbered(env.observation_size),
+        seconds_per_step=seconds_per_step(env),
         recordings=record_greedy(
             env,
             loaded.value,

@@ -1,30 +1,109 @@
-"""Episodes as animated pictures."""
+"""Recorded episodes as films, which last as long as the episodes do."""
 
+import contextlib
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pairvdn.evaluation import Recording
-from pairvdn.viewing.raster import draw
+import numpy as np
+
+from pairvdn.viewing.stage import Picture, Stage
 
 try:
-    import imageio.v3 as imageio
+    import imageio_ffmpeg
+    from PIL import Image
 except ImportError as error:
-    raise ImportError("A film needs imageio: pip install 'pairvdn[view]'") from error
+    raise ImportError(
+        "A film needs Pillow and imageio-ffmpeg: pip install 'pairvdn[view]'"
+    ) from error
+
+OnFrame = Callable[[int, int], None]  # (frames drawn, frames in all)
+GIF_RATE, MP4_RATE = 20, 40  # frames per second at most
+LAST_SECONDS = 1.5  # how long a GIF rests on its end before it begins anew
+_COLOURS = 128
+_QUALITY = 18  # H.264's rate factor; less is better, and flat colours show every flaw
 
 
 def write_gif(
-    recording: Recording,
+    stage: Stage,
     path: Path,
     *,
-    every: int = 4,
-    seconds_per_step: float = 1 / 40,
-    height: int = 240,
-    width: int = 640,
+    seconds_per_step: float,
+    every: int | None = None,
+    on_frame: OnFrame = lambda _, __: None,
 ) -> Path:
-    """Write every so many steps of an episode, which then lasts as long as the episode does."""
+    """Write a GIF that is played again and again. The same episodes give the same bytes.
+
+    There is a frame for every so many steps; `every` None is as many frames as viewers can show.
+    """
+    steps, seconds = _timing(stage, seconds_per_step, every, GIF_RATE)
+    images = _with_one_palette(stage, _pictures(stage, steps, on_frame))
+    durations = [max(20, round(1000 * seconds))] * len(steps)
+    durations[-1] = round(1000 * LAST_SECONDS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    next(images).save(
+        path, format="GIF", save_all=True, append_images=images, duration=durations, loop=0
+    )
+    return path
+
+
+def write_mp4(
+    stage: Stage,
+    path: Path,
+    *,
+    seconds_per_step: float,
+    every: int | None = None,
+    on_frame: OnFrame = lambda _, __: None,
+) -> Path:
+    """Write an MP4 (H.264); see `write_gif`."""
+    steps, seconds = _timing(stage, seconds_per_step, every, MP4_RATE)
+    height, width, _ = stage.picture(0).shape
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not with imageio_ffmpeg.write_frames: it forks, which JAX's threads do not bear.
+    command = [
+        *(imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y"),
+        *("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"),
+        *("-r", f"{1 / seconds:.6f}", "-i", "-"),
+        *("-c:v", "libx264", "-crf", str(_QUALITY), "-pix_fmt", "yuv420p"),
+        *("-movflags", "+faststart", "-f", "mp4", f"file:{path}"),
+    ]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
+        _, complaint = _fed(ffmpeg, _pictures(stage, steps, on_frame))
+    if ffmpeg.returncode != 0:
+        raise OSError(ffmpeg.returncode, complaint.decode(errors="replace").strip(), str(path))
+    return path
+
+
+def _fed(ffmpeg: subprocess.Popen[bytes], pictures: Iterator[Picture]) -> tuple[bytes, bytes]:
+    """Give it all pictures, and hear what it has to say."""
+    assert ffmpeg.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it ended early, and says why
+        for picture in pictures:
+            ffmpeg.stdin.write(np.ascontiguousarray(picture).data)
+    return ffmpeg.communicate()
+
+
+def _timing(
+    stage: Stage, seconds_per_step: float, every: int | None, most_per_second: int
+) -> tuple[list[int], float]:
+    """Which steps are shown, the last among them, and how long each."""
+    if every is None:
+        every = max(1, round(1 / (most_per_second * seconds_per_step)))
     if every < 1:
         raise ValueError(f"every must be at least 1, not {every}.")
-    steps = range(0, recording.length + 1, every)
-    frames = [draw(recording.scene(step), height=height, width=width) for step in steps]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    imageio.imwrite(path, frames, duration=1000 * every * seconds_per_step, loop=0)
-    return path
+    steps = [*range(0, stage.length, every), stage.length]
+    return steps, every * seconds_per_step
+
+
+def _pictures(stage: Stage, steps: list[int], on_frame: OnFrame) -> Iterator[Picture]:
+    for done, step in enumerate(steps, start=1):
+        yield stage.picture(step)
+        on_frame(done, len(steps))
+
+
+def _with_one_palette(stage: Stage, pictures: Iterator[Picture]) -> Iterator[Image.Image]:
+    """Pictures in the colours of three of them: nothing flickers, and the file is small."""
+    samples = [stage.picture(step) for step in (0, stage.length // 2, stage.length)]
+    palette = Image.fromarray(np.concatenate(samples)).quantize(_COLOURS)
+    for picture in pictures:
+        yield Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)

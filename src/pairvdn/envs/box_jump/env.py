@@ -135,6 +135,11 @@ class BoxJump(Environment[BoxJumpState]):
         return self.parameters.max_steps
 
     @property
+    def seconds_per_step(self) -> float:
+        """How much time its physics lets pass in a step."""
+        return self.parameters.substeps * self.parameters.time_step
+
+    @property
     def _chunk(self) -> int:
         """How many examples are simulated together."""
         example = num_pairs(self.parameters) * PAIR_BYTES[self.parameters.fixed_rotation]

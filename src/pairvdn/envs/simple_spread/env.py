@@ -11,7 +11,7 @@ from pairvdn.envs.arguments import number_within, one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Scene
 from pairvdn.envs.simple_spread.observe import observation_names, observation_size, observe
-from pairvdn.envs.simple_spread.physics import DIRECTIONS, advance
+from pairvdn.envs.simple_spread.physics import DIRECTIONS, TIME_STEP, advance
 from pairvdn.envs.simple_spread.reward import agent_rewards
 from pairvdn.envs.simple_spread.scene import scene
 from pairvdn.envs.simple_spread.types import SimpleSpreadState
@@ -89,6 +89,11 @@ class SimpleSpread(Environment[SimpleSpreadState]):
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
         return self._max_steps
+
+    @property
+    def seconds_per_step(self) -> float:
+        """How much time its physics lets pass in a step."""
+        return TIME_STEP
 
     @property
     def action_names(self) -> tuple[str, ...]:

@@ -1,0 +1,51 @@
+"""Films and the window of `pairvdn watch`."""
+
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pairvdn.cli.extras import drawing
+from pairvdn.cli.flags import Parser
+from pairvdn.cli.progress import frames_progress
+from pairvdn.experiment.errors import RunError, one_line
+from pairvdn.experiment.record import RecordedRun
+
+_WIDTHS = {1: 640, 2: 480}  # pixels of one scene, by how many stand side by side
+
+
+def add_film_flags(parser: Parser) -> None:
+    """Other ways to look at an episode."""
+    group = parser.add_argument_group("films, of the first episode, instead of the page")
+    group.add_argument("--gif", metavar="FILE", type=Path, help="write an animated picture")
+    group.add_argument("--mp4", metavar="FILE", type=Path, help="write a film")
+    group.add_argument("--window", action="store_true", help="show it in a window")
+
+
+def show_films(given: Any, runs: Sequence[RecordedRun]) -> bool:
+    """Write and show what the flags ask for; False if they ask for nothing."""
+    if given.gif is None and given.mp4 is None and not given.window:
+        return False
+    stages = drawing("stage")
+    stage = stages.Stage(stages.shown_runs(runs), width=_WIDTHS[len(runs)])
+    pace = {"seconds_per_step": runs[0].seconds_per_step}
+    for path, writer in ((given.gif, "write_gif"), (given.mp4, "write_mp4")):
+        if path is not None:
+            _write(getattr(drawing("film"), writer), stage, path, pace)
+            print(path)
+    if given.window:
+        window, player = drawing("window"), drawing("player")
+        title = f"pairvdn: {runs[0].environment}"
+        try:
+            deque(player.show(stage, title=title, **pace), maxlen=0)
+        except window.NoScreenError as error:
+            raise RunError(f"{error} --gif and --mp4 write films.") from error
+    return True
+
+
+def _write(writer: Any, stage: Any, path: Path, pace: dict[str, float]) -> None:
+    try:
+        with frames_progress(path.name) as on_frame:
+            writer(stage, path, **pace, on_frame=on_frame)
+    except (OSError, RuntimeError) as error:  # the second: ffmpeg is not to be found
+        raise RunError(f"{path} cannot be written: {one_line(error)}") from error

@@ -1,0 +1,82 @@
+"""`pairvdn play`: a person takes the place of one agent."""
+
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pairvdn.cli.extras import drawing
+from pairvdn.cli.flags import Parser
+from pairvdn.envs import Environment, HasNames
+from pairvdn.evaluation.company import Game, random_company, trained_company
+from pairvdn.experiment.components import Component
+from pairvdn.experiment.errors import ConfigError, RunError
+from pairvdn.experiment.evaluate import env_for, require_within
+from pairvdn.experiment.run import load
+from pairvdn.experiment.schema import parse
+
+ABOUT = """Take the place of one agent, with the keyboard, in a window; a trained run plays the
+others, or, without --run, they act at random. A pair-wise method answers you within the same step:
+your action is fixed, and the others take the best joint action that holds it. The keys follow from
+the names of the environment's actions (arrows or WASD, space) and stand in the window."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Play until the window is closed."""
+    parser = Parser("play", ABOUT)
+    parser.add_argument("env", metavar="ENVIRONMENT", help="for example box-jump")
+    parser.add_argument("--run", metavar="RUN", type=Path, help="a trained run plays the others")
+    parser.add_argument("--agent", default="0", metavar="N", help="which one you are (now 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
+    parser.add_argument(
+        "--max-steps", metavar="N", help="length of an episode; default: as in training"
+    )
+    parser.add_argument(
+        "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
+    )
+    given = parser.parse_all(arguments)
+    game, others = _game(given)
+    names = _action_names(game.env)
+    window, play = drawing("window"), drawing("play")
+    print(f"{others}\n{play.Seat(game, names).legend}")
+    try:
+        deque(play.play(game, names, title=f"pairvdn: {game.env.name}"), maxlen=0)
+    except window.NoScreenError as error:
+        raise RunError(str(error)) from error
+    return 0
+
+
+def _game(given: Any) -> tuple[Game, str]:
+    """The game, and who plays the others."""
+    agent = parse("--agent", int, given.agent)
+    seed = parse("--seed", int, given.seed)
+    require_within("seed", seed, 0, 2**32 - 1)
+    max_steps = None if given.max_steps is None else parse("--max-steps", int, given.max_steps)
+    if given.run is None:
+        env = _new_env(given.env, max_steps)
+        require_within("agent", agent, 0, env.num_agents - 1)
+        text = "The others act at random; --run RUN lets a trained run play them."
+        return Game(env, random_company(agent), agent=agent, seed=seed), text
+    loaded = load(given.run, given.checkpoint)
+    if loaded.config.env.name != given.env:
+        raise ConfigError(f"{given.run} plays {loaded.config.env.name}, not {given.env}.")
+    env = env_for(loaded, max_steps)
+    require_within("agent", agent, 0, env.num_agents - 1)
+    company = trained_company(env, loaded.value, agent)
+    text = f"{given.run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
+    hold = loaded.action_hold
+    return Game(env, company, agent=agent, action_hold=hold, seed=seed), text
+
+
+def _new_env(name: str, max_steps: int | None) -> Environment[Any]:
+    arguments = {} if max_steps is None else {"max_steps": max_steps}
+    env = Component("env", name, arguments).build()
+    if not isinstance(env, Environment):
+        raise ConfigError(f"{name} is stepped in Python; play needs one of our environments.")
+    return env
+
+
+def _action_names(env: Environment[Any]) -> tuple[str, ...]:
+    return (
+        env.action_names if isinstance(env, HasNames) else tuple(map(str, range(env.num_actions)))
+    )

@@ -152,3 +152,26 @@ def test_the_agents_are_as_many_as_the_environment_has():
     assert env.num_agents == env.max_num_agents == 5
     assert len(jax.tree.leaves(env.step(dict.fromkeys(env.agents, 0))[1])) == 5
     assert to_pettingzoo(Walk()).max_num_agents == NUM_AGENTS
+
+
+def test_an_episode_goes_on_when_somebody_closes_the_window():
+    import pygame
+
+    env = to_pettingzoo(Walk(), render_mode="human")
+    env.reset(seed=0)
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    env.step(stay(env))
+    assert not pygame.display.get_init()
+    env.step(stay(env))
+    env.reset()
+    assert not pygame.display.get_init()
+    env.close()
+    env.reset()
+    assert pygame.display.get_surface() is not None
+    env.close()
+
+
+def test_pictures_follow_at_the_pace_of_the_environments_clock():
+    assert to_pettingzoo(envs.make("box-jump")).metadata["render_fps"] == 40
+    assert to_pettingzoo(envs.make("simple-spread")).metadata["render_fps"] == 10
+    assert to_pettingzoo(Walk()).metadata["render_fps"] == 5

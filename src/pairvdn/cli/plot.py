@@ -8,7 +8,8 @@ from pairvdn.cli.flags import Parser
 
 ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations while training, one panel
 per task, one curve per method, the random policy dashed. Shaded is the 95 % bootstrap interval over
-training seeds, or the standard deviation over episodes where there is one seed."""
+training seeds, or the standard deviation over episodes where there is one seed. A second figure,
+-bars, shows where the curves end: the mean of each method, its seeds as dots, and the interval."""
 
 
 def main(arguments: Sequence[str]) -> int:

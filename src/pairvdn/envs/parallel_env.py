@@ -11,10 +11,10 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from pairvdn.envs.base import Environment
+from pairvdn.envs.clock import seconds_per_step
 from pairvdn.types import TimeStep
 
 _RENDER_MODES = ("rgb_array", "human")
-_FRAMES_PER_SECOND = 40  # as fast as Box Jump's clock
 
 
 class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
@@ -23,7 +23,8 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
     Agents are `agent_0`, `agent_1`, ... Each gets its own entry of `agent_rewards`. Its info holds
     `action_mask` (int8, as `Discrete.sample` wants it) and `team_reward`, from which the methods of
     this library learn. All agents end together. `reset(seed)` fixes everything that follows, later
-    resets without a seed included; without any seed every run is different.
+    resets without a seed included; without any seed every run is different. A window (`human`) that
+    somebody closes stays closed, and the episode goes on; after `close` there may be another.
     """
 
     def __init__(self, env: Environment[Any], render_mode: str | None = None) -> None:
@@ -33,7 +34,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.metadata = {
             "name": env.name,
             "render_modes": list(_RENDER_MODES),
-            "render_fps": _FRAMES_PER_SECOND,
+            "render_fps": max(1, round(1 / seconds_per_step(env))),
             "is_parallelizable": True,
         }
         self.env = env
@@ -152,7 +153,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         from pairvdn.viewing.window import Window
 
         if self._window is None:
-            self._window = Window(self.env.name, _FRAMES_PER_SECOND)
+            self._window = Window(self.env.name, self.metadata["render_fps"])
         self._window.show(self._picture())
 
 

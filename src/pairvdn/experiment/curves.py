@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from pairvdn.evaluation import bootstrap, mean_over_tasks
+from pairvdn.evaluation import Estimate, bootstrap, mean_over_tasks
 from pairvdn.experiment.errors import FolderError
 from pairvdn.experiment.folder import read_metrics, run_folders
 
@@ -28,34 +28,64 @@ class LearningCurve(NamedTuple):
     seeds: int
 
 
+class Final(NamedTuple):
+    """What the last evaluations while training gave: one number per seed, or per episode."""
+
+    values: Line
+    estimate: Estimate
+    seeds: int
+
+
 def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     """The curve of all seeds in these folders, as far as all of them have got.
 
     With several seeds the band is the bootstrap interval of their mean, with one seed the standard
     deviation over its evaluation episodes, as in the paper's figures.
     """
-    runs = [run for folder in folders for run in run_folders(folder)]
-    evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
-    points = min(len(lines) for lines in evaluated)
-    if points == 0:
-        raise FolderError(f"{folders[0]} has no evaluation yet: there is nothing to plot.")
-    steps = np.array([line["env_steps"] for line in evaluated[0][:points]], np.float64)
-    means = np.array([[line["evaluation"]["mean"] for line in one[:points]] for one in evaluated])
-    if len(runs) == 1:
+    evaluated = _evaluations(folders)
+    steps = np.array([line["env_steps"] for line in evaluated[0]], np.float64)
+    means = np.array([[line["evaluation"]["mean"] for line in one] for one in evaluated])
+    if len(evaluated) == 1:
         episodes = [np.array(line["evaluation"]["values"]) for line in evaluated[0]]
         spread = np.array([np.std(values) for values in episodes])
         return LearningCurve(steps, means[0], means[0] - spread, means[0] + spread, 1)
     rng = np.random.default_rng(0)
-    estimates = [
-        bootstrap([column], mean_over_tasks, rng=rng, resamples=_RESAMPLES) for column in means.T
-    ]
+    estimates = [_mean(column, rng) for column in means.T]
     return LearningCurve(
         steps,
         means.mean(axis=0),
         np.array([one.low for one in estimates]),
         np.array([one.high for one in estimates]),
-        len(runs),
+        len(evaluated),
     )
+
+
+def final_returns(folders: Sequence[Path]) -> Final:
+    """Where the curve of these folders ends; with one seed, the episodes of its last evaluation."""
+    last = [lines[-1]["evaluation"] for lines in _evaluations(folders)]
+    values = last[0]["values"] if len(last) == 1 else [one["mean"] for one in last]
+    numbers = np.array(values, np.float64)
+    return Final(numbers, _mean(numbers, np.random.default_rng(0)), len(last))
+
+
+def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
+    """The evaluated lines of every seed in these folders, as many as all of them have."""
+    runs = [run for folder in folders for run in run_folders(folder)]
+    evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
+    points = min(len(lines) for lines in evaluated)
+    if points == 0:
+        raise FolderError(f"{folders[0]} has no evaluation yet: there is nothing to plot.")
+    return [lines[:points] for lines in evaluated]
+
+
+def _mean(numbers: Line, rng: np.random.Generator) -> Estimate:
+    return bootstrap([numbers], mean_over_tasks, rng=rng, resamples=_RESAMPLES)
+
+
+def interval_of(finals: Sequence[Final]) -> str:
+    """What dots and intervals of these final returns are, in words."""
+    words = {"training seeds" if one.seeds > 1 else "episodes (one seed)" for one in finals}
+    return " or ".join(sorted(words, reverse=True))
 
 
 def shading(curves: Sequence[LearningCurve]) -> str:

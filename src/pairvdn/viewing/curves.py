@@ -1,40 +1,94 @@
-"""Learning curves of runs, one panel per task, one curve per method."""
+"""Learning curves of runs and where they end, one panel per task."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pairvdn.envs import Environment
 from pairvdn.evaluation import play_random
 from pairvdn.experiment.compare import task_labels
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.curves import LearningCurve, learning_curve, shading
+from pairvdn.experiment.curves import (
+    Final,
+    LearningCurve,
+    final_returns,
+    interval_of,
+    learning_curve,
+    shading,
+)
 from pairvdn.experiment.folder import read_config
+from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
 from pairvdn.viewing.figures import Curve, Panel, draw_curves
 
 
+class Task(NamedTuple):
+    """The runs of one task by method; `config` is that of the first."""
+
+    title: str
+    config: Config
+    runs: dict[str, list[Path]]
+
+
 def plot_runs(folders: Sequence[str | Path], stem: Path) -> list[Path]:
-    """Draw the curves of run folders into `stem`.png and .svg; runs of one method are pooled."""
-    paths = [Path(folder) for folder in folders]
-    configs = [read_config(path) for path in paths]
-    tasks: dict[str, dict[str, list[Path]]] = {}
-    envs: dict[str, Config] = {}
-    for path, config, task in zip(paths, configs, task_labels(configs), strict=True):
-        tasks.setdefault(task, {}).setdefault(config.method.name, []).append(path)
-        envs.setdefault(task, config)
-    curves = {
-        task: {method: learning_curve(runs) for method, runs in methods.items()}
-        for task, methods in tasks.items()
-    }
-    panels = [panel(task, by_method, envs[task].env.build()) for task, by_method in curves.items()]
-    every = [curve for by_method in curves.values() for curve in by_method.values()]
-    return draw_curves(panels, stem, shaded=shading(every))
+    """Draw the curves of run folders into `stem`.png and .svg; runs of one method are pooled.
+
+    `stem`-bars.png and .svg show where the curves end.
+    """
+    tasks = _tasks([Path(folder) for folder in folders])
+    curves = [{method: learning_curve(runs) for method, runs in one.runs.items()} for one in tasks]
+    finals = [{method: final_returns(runs) for method, runs in one.runs.items()} for one in tasks]
+    random = [random_return(task.config.env.build()) for task in tasks]
+    titles = [task.title for task in tasks]
+    panels = [panel(*parts) for parts in zip(titles, curves, random, strict=True)]
+    every = [curve for by_method in curves for curve in by_method.values()]
+    bars = dict(zip(titles, zip(finals, random, strict=True), strict=True))
+    return [
+        *draw_curves(panels, stem, shaded=shading(every)),
+        *plot_finals(bars, stem.with_name(f"{stem.name}-bars")),
+    ]
 
 
-def panel(title: str, curves: dict[str, LearningCurve], env: Environment[Any]) -> Panel:
+def plot_finals(
+    tasks: Mapping[str, tuple[Mapping[str, Final], float]], stem: Path, *, note: str = ""
+) -> list[Path]:
+    """Draw what methods reach, and the random policy, in each task, as bars."""
+    panels = [
+        BarPanel(
+            title,
+            [
+                Bar(method, one.estimate.value, one.estimate.low, one.estimate.high, one.values)
+                for method, one in finals.items()
+            ],
+            random,
+        )
+        for title, (finals, random) in tasks.items()
+    ]
+    over = interval_of([one for finals, _ in tasks.values() for one in finals.values()])
+    footer = (
+        "last evaluation while training; bars: mean, from the random policy (dashed) on; "
+        f"dots: {over}; black: 95 % bootstrap interval over them"
+    )
+    return draw_bars(panels, stem, footer=footer, note=note)
+
+
+def panel(title: str, curves: Mapping[str, LearningCurve], random: float) -> Panel:
     """One task, with what the random policy reaches there."""
     drawn = [
         Curve(method, curve.steps, curve.mean, curve.low, curve.high)
         for method, curve in curves.items()
     ]
-    return Panel(title, drawn, float(play_random(env, seed=0).returns.mean()))
+    return Panel(title, drawn, random)
+
+
+def random_return(env: Environment[Any]) -> float:
+    """What the random policy reaches."""
+    return float(play_random(env, seed=0).returns.mean())
+
+
+def _tasks(paths: Sequence[Path]) -> list[Task]:
+    configs = [read_config(path) for path in paths]
+    tasks: dict[str, Task] = {}
+    for path, config, title in zip(paths, configs, task_labels(configs), strict=True):
+        task = tasks.setdefault(title, Task(title, config, {}))
+        task.runs.setdefault(config.method.name, []).append(path)
+    return list(tasks.values())

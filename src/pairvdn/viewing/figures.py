@@ -1,28 +1,31 @@
-"""Figures for papers: learning curves with intervals, and pictures side by side.
-
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; curves
-differ in their dashes and markers too, so that a print in grey can be read. SVG files carry no date
-and no random identifiers: the same numbers give the same bytes.
-"""
+"""Figures for papers: learning curves with intervals, and pictures side by side."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, UInt8
 
-try:
-    import matplotlib
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
+from pairvdn.viewing.style import (
+    FAINT,
+    Axes,
+    Figure,
+    Grid,
+    Line2D,
+    annotate,
+    count_steps,
+    grid_of,
+    in_order,
+    in_style,
+    look,
+    save,
+)
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
-DASHES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_SETTINGS: Any = {"svg.hashsalt": "pairvdn", "svg.fonttype": "none", "font.size": 9}
+MARKS = 8  # markers on a curve, about
+RANDOM, RANDOM_DASH = "random policy", (0, (4, 3))
+_PICTURES_WIDTH, _PICTURE_HEIGHT, _TITLE_HEIGHT = 9.0, 2.4, 0.3  # inches
+_LEGEND_COLUMNS = 6  # where it stands below the panels
 
 Line = Float[np.ndarray, "_"]
 
@@ -54,76 +57,90 @@ class Picture(NamedTuple):
 
 def draw_curves(panels: Sequence[Panel], stem: Path, *, shaded: str, note: str = "") -> list[Path]:
     """Draw one panel per task into `stem`.png and .svg; `shaded` says what the bands are."""
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    labels = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
-    with matplotlib.rc_context(_SETTINGS):
-        figure = Figure(figsize=(1.0 + 3.6 * columns, 0.9 + 2.7 * rows), layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, panel in zip(grid, panels, strict=False):
+    labels = in_order([curve.label for panel in panels for curve in panel.curves])
+
+    def drawn() -> list[Path]:
+        grid = grid_of(len(panels), width=2.9, height=2.2)
+        for axes, panel in zip(grid.panels, panels, strict=True):
             _draw_panel(axes, panel, labels)
-        for axes in grid[len(panels) :]:
-            axes.remove()
-        handles = {
-            text: handle
-            for axes in figure.axes
-            for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        figure.legend(
-            handles.values(), handles.keys(), loc="outside lower center", ncols=6, frameon=False
-        )
-        figure.suptitle("\n".join(filter(None, [note, f"shaded: {shaded}"])), fontsize=8)
-        return _save(figure, stem)
+        for axes in grid.panels[:: grid.columns]:
+            axes.set_ylabel("return of an episode")
+        for axes in grid.panels[-grid.columns :]:
+            axes.set_xlabel("environment steps")
+        _draw_legend(grid, labels)
+        annotate(grid.figure, note=note, footer=f"shaded: {shaded}" if shaded else "")
+        return save(grid.figure, stem)
+
+    return in_style(drawn)
 
 
 def draw_pictures(
-    pictures: Sequence[Picture], stem: Path, *, columns: int, note: str = ""
+    pictures: Sequence[Picture], stem: Path, *, columns: int, note: str = "", footer: str = ""
 ) -> list[Path]:
     """Put pictures side by side, `columns` in a row, into `stem`.png and .svg."""
-    rows = -(-len(pictures) // columns)
-    height, width, _ = pictures[0].pixels.shape
-    with matplotlib.rc_context(_SETTINGS):
-        size = (3.4 * columns, (3.4 * height / width + 0.35) * rows + (0.3 if note else 0.0))
-        figure = Figure(figsize=size, layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes in grid:
-            axes.set_axis_off()
-        for axes, picture in zip(grid, pictures, strict=False):
+    rows = [pictures[start : start + columns] for start in range(0, len(pictures), columns)]
+    return in_style(lambda: save(_pictures(rows, columns, note=note, footer=footer), stem))
+
+
+def _pictures(rows: Sequence[Sequence[Picture]], columns: int, *, note: str, footer: str) -> Figure:
+    """Columns are as wide as the pictures of the first row are, at one height."""
+    shapes = [np.array(picture.pixels.shape[1::-1]) for picture in rows[0]]  # width, height
+    widths = [float(width / height) for width, height in shapes] + [1.0] * (columns - len(shapes))
+    height = min(_PICTURES_WIDTH / sum(widths), _PICTURE_HEIGHT)
+    size = (height * sum(widths), (height + _TITLE_HEIGHT) * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(rows), columns, squeeze=False, width_ratios=widths)
+    for axes in grid.ravel():
+        axes.set_axis_off()
+    for line, row in zip(grid, rows, strict=True):
+        for axes, picture in zip(line, row, strict=False):
             axes.imshow(picture.pixels, interpolation="antialiased")
-            axes.set_title(picture.title, fontsize=9)
-        if note:
-            figure.suptitle(note, fontsize=8)
-        return _save(figure, stem)
+            axes.set_title(picture.title)
+            axes.set_axis_on()
+            axes.set(xticks=[], yticks=[])
+            axes.spines[:].set(visible=True, color=FAINT)
+    annotate(figure, note=note, footer=footer)
+    return figure
 
 
 def _draw_panel(axes: Axes, panel: Panel, labels: Sequence[str]) -> None:
-    """A method has the same colour in all panels."""
+    """A method has the same look in all panels."""
+    if panel.random is not None:
+        axes.axhline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
     for curve in panel.curves:
-        look = labels.index(curve.label)
-        colour = COLOURS[look % len(COLOURS)]
+        place = labels.index(curve.label)
+        colour, dash, marker = look(place)
+        every = max(1, round(len(curve.steps) / MARKS))
+        axes.fill_between(curve.steps, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(
             curve.steps,
             curve.mean,
             color=colour,
-            linestyle=DASHES[look % len(DASHES)],
-            marker=MARKERS[look % len(MARKERS)],
-            markersize=3,
-            linewidth=1.3,
-            label=curve.label,
+            linestyle=dash,
+            marker=marker,
+            markevery=(place % every, every),  # so that markers of different curves do not meet
+            markersize=3.5,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            linewidth=1.4,
         )
-        axes.fill_between(curve.steps, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
-    if panel.random is not None:
-        axes.axhline(panel.random, color="black", linestyle="--", linewidth=1, label="random")
-    axes.set_title(panel.title, fontsize=9)
-    axes.set_xlabel("environment steps")
-    axes.set_ylabel("return")
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(panel.title)
+    axes.grid(visible=True)
+    axes.set_xlim(left=0)
+    count_steps(axes)
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("png", "svg")]
-    for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else {}
-        figure.savefig(path, dpi=150, metadata=metadata)
-    return paths
+def _draw_legend(grid: Grid, labels: Sequence[str]) -> None:
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, marker=marker, markersize=4, linewidth=1.4)
+        for colour, dash, marker in map(look, range(len(labels)))
+    ]
+    handles.append(Line2D([], [], color="black", linestyle=RANDOM_DASH, linewidth=0.9))
+    grid.legend.legend(
+        handles,
+        [*labels, RANDOM],
+        loc="center" if grid.legend_below else "center left",
+        ncols=_LEGEND_COLUMNS if grid.legend_below else 1,
+        handlelength=3.2,
+        labelspacing=0.8,
+    )

@@ -4,7 +4,7 @@ Every function returns the files that it wrote and what it has to say besides.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -16,13 +16,13 @@ from pairvdn import envs
 from pairvdn.envs.scene import Rectangles, Scene
 from pairvdn.evaluation import record_greedy, record_random
 from pairvdn.experiment.checkpoint import write_text
-from pairvdn.experiment.curves import learning_curve, shading
+from pairvdn.experiment.curves import final_returns, learning_curve, shading
 from pairvdn.experiment.evaluate import Settings, env_for, evaluate
 from pairvdn.experiment.folder import run_folders
 from pairvdn.experiment.loop import Report
 from pairvdn.experiment.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.experiment.run import load
-from pairvdn.viewing.curves import panel
+from pairvdn.viewing.curves import panel, plot_finals, random_return
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
 from pairvdn.viewing.raster import draw
 
@@ -32,7 +32,7 @@ GROUPING_TASK = "box-jump-16-no-rotation"
 GROUPING_METHODS = ("vdn", "pairvdn")
 GROUPING_MEASURE = "nearest_neighbour"
 GROUPING_SEEDS = 2
-HEIGHT, WIDTH = 260, 640  # pixels of one picture
+HEIGHT = 300  # pixels of one picture
 # Where an agent of Box Jump finds its distances in its observation.
 DISTANCES = {"left": 6, "above": 8}
 
@@ -46,7 +46,7 @@ class Made(NamedTuple):
 
 def curves(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
     """The five panels of learning curves, as far as this version has their environments."""
-    panels, every, missing = [], [], []
+    panels, finals, every, missing = [], {}, [], []
     for task, what in TASKS.items():
         methods = [method for method in scale.methods if available(task, method)]
         if not methods:
@@ -56,16 +56,19 @@ def curves(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
             m: ensure_trained(out, task, m, scale, on_epoch=on_epoch, say=say) for m in methods
         }
         drawn = {method: learning_curve([folder]) for method, folder in trained.items()}
-        env = load(run_folders(trained[methods[0]])[0]).env
-        panels.append(panel(what.title, drawn, env))
+        random = random_return(load(run_folders(trained[methods[0]])[0]).env)
+        panels.append(panel(what.title, drawn, random))
+        ends = {method: final_returns([folder]) for method, folder in trained.items()}
+        finals[what.title] = (ends, random)
         every += list(drawn.values())
     files = draw_curves(panels, out / "curves", shaded=shading(every), note=scale.note)
+    files += plot_finals(finals, out / "curves-bars", note=scale.note)
     return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")
 
 
 def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
     """VDN and PairVDN at the end of an episode as long as in training and of a long one."""
-    pictures: list[Picture] = []
+    scenes: dict[str, Scene] = {}
     numbers: dict[str, Any] = {}
     for method in GROUPING_METHODS:
         folder = ensure_trained(out, GROUPING_TASK, method, scale, on_epoch=on_epoch, say=say)
@@ -80,11 +83,12 @@ def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
                 seed=seed,
                 action_hold=loaded.action_hold,
             )
-            pictures += [
-                Picture(f"{method}, seed {seed}, t={step}", _pixels(played.scene(step)))
-                for step in (loaded.env.max_steps, scale.long_steps)
-            ]
-    files = draw_pictures(pictures, out / "grouping", columns=4, note=scale.note)
+            for step in (loaded.env.max_steps, scale.long_steps):
+                scene = played.scene(min(step, played.length))
+                scenes[f"{method}, seed {seed}, t = {step}"] = scene
+    top = _top(list(scenes.values()))
+    pictures = [Picture(title, _pixels(scene, top)) for title, scene in scenes.items()]
+    files = draw_pictures(pictures, out / "grouping", columns=2, note=scale.note)
     write_text(out / "grouping.json", json.dumps({"note": scale.note, **numbers}, indent=2) + "\n")
     return Made([*files, out / "grouping.json"], _grouping_text(numbers))
 
@@ -94,12 +98,13 @@ def observations(out: Path, *, num_boxes: int = 16, steps: int = 400) -> Made:
     env = envs.make("box-jump", num_boxes=num_boxes, fixed_rotation=True, max_steps=steps)
     (played,) = record_random(env, seed=0)
     scene, seen = played.scene(steps), played.frames.observation[steps]
+    top = _top([scene])
     pictures = [
-        Picture(f"'{name}' distance", _pixels(_coloured(scene, np.asarray(seen[:, column]))))
+        Picture(f"'{name}' distance", _pixels(_coloured(scene, np.asarray(seen[:, column])), top))
         for name, column in DISTANCES.items()
     ]
     files = draw_pictures(
-        pictures, out / "observations", columns=2, note="red: 0, black: 1; random policy"
+        pictures, out / "observations", columns=2, footer="red: 0, black: 1; random policy"
     )
     return Made(files, "")
 
@@ -118,8 +123,20 @@ def environments(out: Path, *, steps: int = 100) -> Made:
     return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")
 
 
-def _pixels(scene: Scene) -> Any:
-    return draw(scene, height=HEIGHT, width=WIDTH)
+def _pixels(scene: Scene, top: float | None = None) -> Any:
+    """The scene, drawn at its own proportions, and no higher than `top`."""
+    left, bottom, right, highest = map(float, scene.bounds)
+    bounds = jnp.array([left, bottom, right, highest if top is None else min(top, highest)])
+    width = round(HEIGHT * float((bounds[2] - bounds[0]) / (bounds[3] - bounds[1])))
+    scene = eqx.tree_at(lambda one: one.bounds, scene, bounds)
+    return draw(scene, height=HEIGHT, width=width)
+
+
+def _top(scenes: Sequence[Scene]) -> float:
+    """A little above the highest box, and the line of the best height, of any of these scenes."""
+    boxes = [np.max(one.rectangles.centre[:, 1]) for one in scenes if one.rectangles is not None]
+    lines = [np.max(one.lines.end[:, 1]) for one in scenes if one.lines is not None]
+    return float(max(boxes + lines)) + 1.0
 
 
 def _coloured(scene: Scene, distances: np.ndarray) -> Scene:

@@ -30,5 +30,7 @@ def test_a_recorded_episode_drawn_twice_is_the_same(recording: Recording, tmp_pa
     )
     assert first == second
     assert first[0] != first[9]
-    files = [write_gif(recording, tmp_path / name, height=40, width=60) for name in ("a.gif", "b.gif")]
+    files = [
+        write_gif(recording, tmp_path / name, height=40, width=60) for name in ("a.gif", "b.gif")
+    ]
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -1,8 +1,8 @@
 """Many arrays as one short text that a browser can unpack.
 
 Numbers become whole numbers: x is stored as round(x · 10^d), with d decimals chosen for each array
-so that its largest number has a wanted number of digits. These decimals are what the page shows, so what it shows
-is what was recorded. Then the text is short because most numbers change little from step to step:
+so that its largest number has a wanted number of digits. These decimals are what the page shows, so
+it shows what was recorded. The text is short because most numbers change little from step to step:
 
 1. an array that never changes is kept once;
 2. otherwise each row is kept as its difference from the one before, modulo 2^32;
@@ -79,7 +79,8 @@ def _whole(array: np.ndarray, decimals: int) -> Int32[np.ndarray, "..."]:
 def _differences(rows: Int32[np.ndarray, "..."]) -> Int32[np.ndarray, "..."]:
     """The first row, then what each adds to the one before; sums wrap around."""
     before = np.concatenate([np.zeros_like(rows[:1]), rows[:-1]])
-    return (rows.astype(np.int64) - before).astype(np.uint32).view(np.int32)
+    differences: np.ndarray = (rows.astype(np.int64) - before).astype(np.uint32)
+    return differences.view(np.int32)
 
 
 def _bytes_apart(numbers: Int32[np.ndarray, "..."]) -> bytes:

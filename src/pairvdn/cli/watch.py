@@ -12,10 +12,10 @@ from pairvdn.experiment.record import Settings, record_both, record_run
 from pairvdn.experiment.schema import parse
 from pairvdn.viewing.watch import write_page
 
-ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, what every agent sees and
-does, and, for pair-wise methods, what each pair contributes, its table, and where the agents do
-something else than each would alone. The page is one HTML file that needs no network. With --out it
-is only written. --gif, --mp4 and --window show the first episode instead of the page."""
+ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, what every agent
+sees and does, and, for pair-wise methods, what each pair contributes, its table, and where the
+agents do something else than each would alone. The page is one HTML file that needs no network.
+With --out it is only written. --gif, --mp4 and --window show the first episode instead."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,7 +23,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("watch", ABOUT)
     parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
     parser.add_argument(
-        "--against", metavar="RUN", type=Path, help="a second run, shown beside it on the same starts"
+        "--against",
+        metavar="RUN",
+        type=Path,
+        help="a second run, shown beside it on the same starts",
     )
     parser.add_argument("--episodes", default="3", metavar="N", help="how many (now 3)")
     parser.add_argument(
@@ -52,7 +55,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         path = write_page(runs, given.out or _new_file())
     except OSError as error:
-        raise RunError(f"{error.filename or given.out} cannot be written: {error.strerror}.") from error
+        raise RunError(
+            f"{error.filename or given.out} cannot be written: {error.strerror}."
+        ) from error
     print(path)
     if given.out is None and not webbrowser.open(path.resolve().as_uri()):
         print("There is no browser to open it with.")

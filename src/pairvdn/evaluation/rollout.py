@@ -117,7 +117,9 @@ def _begin(
     return begin
 
 
-def _tell(env: Environment[Any], moments: tuple[int, ...]) -> Callable[[Episodes, Moment], Episodes]:
+def _tell(
+    env: Environment[Any], moments: tuple[int, ...]
+) -> Callable[[Episodes, Moment], Episodes]:
     def tell(episodes: Episodes, moment: Moment) -> Episodes:
         running = moment.running
         returns = episodes.returns + jnp.where(running, moment.timestep.reward, 0.0)

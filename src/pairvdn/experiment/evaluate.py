@@ -182,6 +182,6 @@ def _keep(folder: Path, settings: Settings, evaluated: dict[str, Any]) -> None:
 
 
 def require_within(name: str, number: int, least: int, most: int) -> None:
-    """Refuse a number that is out of range, under the name that the user knows."""
+    """Refuse a setting outside of its range."""
     if not least <= number <= most:
         raise ConfigError(f"{name} must be from {least} to {most}, not {number}.")

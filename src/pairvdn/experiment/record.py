@@ -68,7 +68,7 @@ def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedR
 
 
 def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:
-    named = isinstance(env, HasNames)
+    actions, observations = _names(env)
     return RecordedRun(
         name=loaded.folder.resolve().name,
         environment=loaded.config.env.name,
@@ -77,8 +77,8 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
         epoch=loaded.epoch,
         seed=settings.seed,
         num_agents=env.num_agents,
-        action_names=env.action_names if named else _numbered(env.num_actions),
-        observation_names=env.observation_names if named else _numbered(env.observation_size),
+        action_names=actions,
+        observation_names=observations,
         seconds_per_step=seconds_per_step(env),
         recordings=record_greedy(
             env,
@@ -112,5 +112,9 @@ def _text(run: Loaded) -> str:
     return f"{run.config.env.name} ({arguments})"
 
 
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))
+def _names(env: Environment[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of actions and of observations; numbers where the environment has no names."""
+    if isinstance(env, HasNames):
+        return env.action_names, env.observation_names
+    numbers = tuple(map(str, range(max(env.num_actions, env.observation_size))))
+    return numbers[: env.num_actions], numbers[: env.observation_size]

@@ -28,6 +28,11 @@ def named_arrays(recording: Recording) -> dict[str, np.ndarray]:
     return {name: np.asarray(array) for name, array in arrays.items()}
 
 
+def digits(name: str) -> int:
+    """How many digits the largest number of an array keeps: places more, lest motion trembles."""
+    return 5 if ".scene." in f".{name}" else 4
+
+
 def _leaves(name: str, record: Any) -> Iterator[tuple[str, Any]]:
     if record is None:
         return

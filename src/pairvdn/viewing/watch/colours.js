@@ -23,7 +23,7 @@ function mix(from, to, share) {
 
 // From -1, orange, over 0, grey, to 1, blue: safe for the colour-blind.
 function diverging(share) {
-  const strength = Math.sqrt(Math.min(Math.abs(share), 1)); // so that small ones are seen
+  const strength = Math.sqrt(Math.abs(share)); // so that small ones are seen
   return mix(theme.neutral, share < 0 ? theme.less : theme.more, strength);
 }
 
@@ -50,9 +50,11 @@ function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
-// Dark lines are meant to be seen: on a dark ground they become light.
+// On a dark ground greys are mirrored, so that what is faint stays faint, and colours get lighter.
 function lineColour(colour) {
-  return theme.isDark && luminance(colour) < 0.5 ? css(colour.map((part) => 255 - 0.75 * part)) : css(colour);
+  if (!theme.isDark) return css(colour);
+  const isGrey = Math.max(...colour) - Math.min(...colour) < 12;
+  return css(colour.map((part) => Math.round(isGrey ? 255 - 0.9 * part : part + 0.35 * (255 - part))));
 }
 
 function outlineColour(colour) {

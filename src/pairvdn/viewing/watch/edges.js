@@ -44,12 +44,17 @@ function distanceToSegment(point, from, to) {
 function pairCurves(episode, step, places) {
   const pairs = episode.pairs(step).filter(({ i, j }) => i !== j && places[i] && places[j]);
   const known = new Set(pairs.map(({ i, j }) => `${i},${j}`));
-  const largest = episode.largestContribution();
+  const large = episode.largeContribution();
   return pairs.map((pair) => ({
     ...pair,
-    share: Number.isFinite(pair.contribution) ? pair.contribution / largest : 0,
+    share: shareOf(pair.contribution, large),
     curve: curveOf(places[pair.i], places[pair.j], pair.i > pair.j && known.has(`${pair.j},${pair.i}`)),
   }));
+}
+
+// From -1 to 1.
+function shareOf(contribution, large) {
+  return Number.isFinite(contribution) ? Math.max(-1, Math.min(1, contribution / large)) : 0;
 }
 
 function strokeCurve(context, { from, control, to }, width, colour) {
@@ -62,7 +67,7 @@ function strokeCurve(context, { from, control, to }, width, colour) {
 }
 
 function edgeWidth(share) {
-  return 1.25 + 5 * Math.abs(share);
+  return 1.25 + 5 * Math.sqrt(Math.abs(share)); // so that small ones are seen
 }
 
 function drawEdge(context, edge, selected) {
@@ -75,15 +80,16 @@ function drawEdge(context, edge, selected) {
 // A diamond where the two agents do something else than alone.
 function drawMark(context, edge) {
   const { x, y } = pointOn(edge.curve, 0.5);
+  const size = Math.max(3.5, Math.min(6, 0.5 * edge.curve.from.radius)); // smaller than agents
   context.beginPath();
-  context.moveTo(x, y - 5.5);
-  context.lineTo(x + 5.5, y);
-  context.lineTo(x, y + 5.5);
-  context.lineTo(x - 5.5, y);
+  context.moveTo(x, y - size);
+  context.lineTo(x + size, y);
+  context.lineTo(x, y + size);
+  context.lineTo(x - size, y);
   context.closePath();
   context.fillStyle = theme.canvas;
   context.fill();
-  context.lineWidth = 2;
+  context.lineWidth = size / 3;
   context.strokeStyle = theme.ink;
   context.stroke();
 }

@@ -112,17 +112,17 @@ class Episode {
     );
   }
 
-  // The largest contribution of any pair, to scale widths and colours by.
-  largestContribution() {
-    if (this.largest === undefined) {
-      this.largest = 1e-9;
+  // The contribution that has full width and colour: nine of ten are smaller.
+  largeContribution() {
+    if (this.large === undefined) {
+      const sizes = [];
       for (let step = 0; step < this.length; step += this.hold) {
-        for (const { contribution } of this.pairs(step)) {
-          if (Number.isFinite(contribution)) this.largest = Math.max(this.largest, Math.abs(contribution));
-        }
+        for (const { contribution } of this.pairs(step)) if (Number.isFinite(contribution)) sizes.push(Math.abs(contribution));
       }
+      sizes.sort((a, b) => a - b);
+      this.large = sizes[Math.floor(0.9 * sizes.length)] || sizes.at(-1) || 1;
     }
-    return this.largest;
+    return this.large;
   }
 
   shapes(kind) {

@@ -1,8 +1,8 @@
 """Many arrays as one short text that a browser can unpack.
 
 Numbers become whole numbers: x is stored as round(x · 10^d), with d decimals chosen for each array
-so that its largest number has five digits. These decimals are what the page shows, so what it shows
-is what was recorded. Then the text is short because most numbers change little from step to step:
+so that its largest number has a wanted number of digits. These decimals are what the page shows, so
+it shows what was recorded. The text is short because most numbers change little from step to step:
 
 1. an array that never changes is kept once;
 2. otherwise each row is kept as its difference from the one before, modulo 2^32;
@@ -13,12 +13,12 @@ is what was recorded. Then the text is short because most numbers change little 
 import base64
 import dataclasses
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int32
 
-DIGITS = 5  # of the largest number of an array
 MOST_DECIMALS = 6
 # Where there is no number. All others stay far below.
 NOT_A_NUMBER, INFINITE = -(2**31), 2**31 - 1
@@ -32,13 +32,16 @@ class Packed:
     text: str
 
 
-def pack(arrays: dict[str, np.ndarray]) -> Packed:
-    """Pack arrays whose first axis is time. The same arrays give the same text."""
+def pack(arrays: dict[str, np.ndarray], digits: Callable[[str], int]) -> Packed:
+    """Pack arrays whose first axis is time, with so many digits for the largest number of each.
+
+    The same arrays give the same text.
+    """
     directory: dict[str, dict[str, Any]] = {}
     parts: list[bytes] = []
     place = 0
     for name, array in arrays.items():
-        decimals = _decimals(array)
+        decimals = _decimals(array, digits(name))
         whole = _whole(array, decimals)
         still = len(whole) > 1 and bool((whole == whole[:1]).all())
         kept = whole[:1] if still else whole
@@ -53,16 +56,16 @@ def pack(arrays: dict[str, np.ndarray]) -> Packed:
     return Packed(directory, base64.b64encode(zlib.compress(b"".join(parts), 9)).decode("ascii"))
 
 
-def _decimals(array: np.ndarray) -> int:
-    """How many decimals give the largest number `DIGITS` digits; none for whole numbers."""
+def _decimals(array: np.ndarray, digits: int) -> int:
+    """How many decimals give the largest number so many digits; none for whole numbers."""
     if array.dtype.kind != "f":
         return 0
     finite = np.abs(array[np.isfinite(array)], dtype=np.float64)
     largest = float(finite.max(initial=0.0))
-    if largest == 0.0 or bool((finite == np.rint(finite)).all() and largest < 10**DIGITS):
+    if largest == 0.0 or bool((finite == np.rint(finite)).all() and largest < 10**digits):
         return 0
     before_point = int(np.floor(np.log10(largest))) + 1
-    return int(np.clip(DIGITS - before_point, 0, MOST_DECIMALS))
+    return int(np.clip(digits - before_point, 0, MOST_DECIMALS))
 
 
 def _whole(array: np.ndarray, decimals: int) -> Int32[np.ndarray, "..."]:
@@ -76,7 +79,8 @@ def _whole(array: np.ndarray, decimals: int) -> Int32[np.ndarray, "..."]:
 def _differences(rows: Int32[np.ndarray, "..."]) -> Int32[np.ndarray, "..."]:
     """The first row, then what each adds to the one before; sums wrap around."""
     before = np.concatenate([np.zeros_like(rows[:1]), rows[:-1]])
-    return (rows.astype(np.int64) - before).astype(np.uint32).view(np.int32)
+    differences: np.ndarray = (rows.astype(np.int64) - before).astype(np.uint32)
+    return differences.view(np.int32)
 
 
 def _bytes_apart(numbers: Int32[np.ndarray, "..."]) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.experiment.record import RecordedRun
-from pairvdn.viewing.watch.arrays import named_arrays
+from pairvdn.viewing.watch.arrays import digits, named_arrays
 from pairvdn.viewing.watch.pack import pack
 
 # In this order: each may use those before it.
@@ -53,7 +53,7 @@ def make_page(runs: Sequence[RecordedRun]) -> str:
         for episode, recording in enumerate(run.recordings)
         for name, array in named_arrays(recording).items()
     }
-    packed = pack(arrays)
+    packed = pack(arrays, digits)
     about = {"runs": [_about(run) for run in runs], "arrays": packed.directory}
     style = _read("page.css")
     script = "\n".join(["(() => {", '"use strict";', *map(_read, SCRIPTS), "})();"])

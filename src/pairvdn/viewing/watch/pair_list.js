@@ -26,12 +26,12 @@ class PairList {
   show(episode, step, wanted) {
     if (this.rows.length !== episode.pairCount) this.build(episode.pairCount);
     const selected = wanted && episode.findPair(step, wanted);
-    const largest = episode.largestContribution();
+    const large = episode.largeContribution();
     const pairs = episode.pairs(step);
     this.agents = pairs.map(({ i, j }) => [i, j]);
     pairs.forEach((one, pair) => {
       const row = this.rows[pair];
-      const share = Number.isFinite(one.contribution) ? one.contribution / largest : 0;
+      const share = shareOf(one.contribution, large);
       setText(row.name, `${one.i} – ${one.j}`);
       setText(row.mark, one.coordinates ? "◆" : "");
       setText(row.number, numberText(one.contribution, episode.payoffDecimals));

@@ -25,6 +25,7 @@ class PairPanel {
     const rows = this.cells.map((cells, row) => element("tr", {}, [element("th", { scope: "row", text: actions[row] }), ...cells]));
     this.table.replaceChildren(element("thead", {}, [head]), element("tbody", {}, rows));
     this.corner = corner;
+    this.root.classList.toggle("large", actions.length > 4);
   }
 
   show(episode, step, wanted) {
@@ -48,13 +49,15 @@ class PairPanel {
 
   colourCells(episode, step, { pair, i, j, chosen, alone }) {
     const numbers = this.cells.map((cells, row) => cells.map((_, column) => episode.cell(step, pair, row, column)));
-    const finite = numbers.flat().filter(Number.isFinite);
-    const [low, high] = [Math.min(...finite), Math.max(...finite)];
+    const isAllowed = (row, column) => episode.isAllowed(step, i, row) && episode.isAllowed(step, j, column);
+    // What is not allowed is not compared with, so it must not use up the colours.
+    const compared = numbers.flatMap((line, row) => line.filter((number, column) => Number.isFinite(number) && isAllowed(row, column)));
+    const [low, high] = [Math.min(...compared), Math.max(...compared)];
     this.cells.forEach((cells, row) =>
       cells.forEach((cell, column) => {
         const number = numbers[row][column];
-        const colour = sequential(Number.isFinite(number) ? (number - low) / (high - low || 1) : 0);
-        const allowed = episode.isAllowed(step, i, row) && episode.isAllowed(step, j, column);
+        const allowed = isAllowed(row, column);
+        const colour = sequential(allowed && Number.isFinite(number) ? (number - low) / (high - low || 1) : 0);
         setText(cell, numberText(number, episode.payoffDecimals));
         cell.style.backgroundColor = colour;
         cell.style.color = textOn(colour);

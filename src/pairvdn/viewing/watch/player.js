@@ -10,10 +10,10 @@ class Player {
     this.playing = false;
   }
 
-  // An episode of this many steps: a speed at which it lasts about twenty seconds.
+  // At first a speed at which an episode of this many steps lasts some ten seconds, up to 40.
   open(length) {
     this.length = length;
-    this.speed ??= SPEEDS.find((speed) => length / speed <= 25) ?? SPEEDS.at(-1);
+    this.speed ??= SPEEDS.find((speed) => length / speed <= 15 || speed === 40);
     this.pause();
     this.go(0, true);
   }

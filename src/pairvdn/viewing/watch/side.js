@@ -95,9 +95,10 @@ function legend() {
     element("span", { class: "legend-mark" }, [element("span", { class: "diamond", "aria-hidden": "true" }), "its agents coordinate"]),
   ]);
   const show = (episode) => {
-    const largest = episode.largestContribution();
-    setText(low, numberText(-largest, Math.min(2, episode.payoffDecimals)));
-    setText(high, signedText(largest, Math.min(2, episode.payoffDecimals)));
+    const large = episode.largeContribution();
+    const decimals = Math.min(2, episode.payoffDecimals);
+    setText(low, `${numberText(-large, decimals)} or less`);
+    setText(high, `${signedText(large, decimals)} or more`);
     const context = fitCanvas(canvas, 120, 12);
     for (let x = 0; x < 120; x++) {
       const share = (x - 59.5) / 59.5;

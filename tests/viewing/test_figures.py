@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import imageio.v3 as imageio
 import numpy as np
 import pytest
 
-from pairvdn.viewing.figures import COLOURS, Curve, Panel, Picture, draw_curves, draw_pictures
+from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
+from pairvdn.viewing.figures import Curve, Panel, Picture, draw_curves, draw_pictures
+from pairvdn.viewing.style import COLOURS, look, short
 
 
 def curve(label: str, height: float = 1.0) -> Curve:
@@ -51,3 +54,49 @@ def test_pictures_stand_side_by_side_under_their_titles(tmp_path: Path, count: i
     for number in range(count):
         assert f"title {number}" in svg.read_text()
     assert "a note" in svg.read_text()
+
+
+def bar(label: str, mean: float = 2.0, seeds: int = 3) -> Bar:
+    values = mean + np.linspace(-0.3, 0.3, seeds)
+    return Bar(label, mean, mean - 0.2 if seeds > 1 else None, mean + 0.2, values)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_bars_name_every_task_and_method(tmp_path: Path, count: int) -> None:
+    panels = [
+        BarPanel(f"task {number}", [bar("vdn", -3.0), bar("pairvdn", 2.0, seeds=1)], 0.5)
+        for number in range(count)
+    ]
+    first, second = (
+        draw_bars(panels, tmp_path / name, footer="how to read it", note="NOT REAL")
+        for name in "ab"
+    )
+    text = first[1].read_text()
+    for word in ("vdn", "pairvdn", "how to read it", "NOT REAL", f"task {count - 1}"):
+        assert word in text
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6])
+def test_the_legend_has_a_place_beside_any_number_of_panels(tmp_path: Path, count: int) -> None:
+    panels = [Panel(f"task {number}", [curve("vdn")], 1.0) for number in range(count)]
+    png, svg = draw_curves(panels, tmp_path / "curves", shaded="a band")
+    assert svg.read_text().count("random policy") == 1
+    pixels = imageio.imread(png)
+    edges = [pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]]
+    assert all((edge[..., :3] == 255).all() for edge in edges)  # nothing is cut off
+
+
+def test_looks_differ_without_colour_too() -> None:
+    looks = [look(place) for place in range(12)]
+    assert len({(one.dash, one.marker) for one in looks}) == 12
+    assert len({one.colour for one in looks[: len(COLOURS)]}) == len(COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [(0, "0"), (950, "950"), (50_000, "50k"), (1e6, "1M"), (1.5e6, "1.5M"), (2e9, "2G")],
+)
+def test_numbers_of_steps_are_short(steps: float, text: str) -> None:
+    assert short(float(steps)) == text

@@ -153,7 +153,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         from pairvdn.viewing.window import Window
 
         if self._window is None:
-            self._window = Window(self.env.name, self.metadata["render_fps"])
+            self._window = Window(self.env.name, float(self.metadata["render_fps"]))
         self._window.show(self._picture())
 
 

@@ -68,19 +68,20 @@ def write_mp4(
         *("-movflags", "+faststart", "-f", "mp4", f"file:{path}"),
     ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
-        _, complaint = _fed(ffmpeg, _pictures(stage, steps, on_frame))
+        complaint = _feed(ffmpeg, _pictures(stage, steps, on_frame))
     if ffmpeg.returncode != 0:
-        raise OSError(ffmpeg.returncode, complaint.decode(errors="replace").strip(), str(path))
+        raise OSError(ffmpeg.returncode, complaint, str(path))
     return path
 
 
-def _fed(ffmpeg: subprocess.Popen[bytes], pictures: Iterator[Picture]) -> tuple[bytes, bytes]:
-    """Give it all pictures, and hear what it has to say."""
+def _feed(ffmpeg: subprocess.Popen[bytes], pictures: Iterator[Picture]) -> str:
+    """Give it all pictures, and hear what it has to complain of."""
     assert ffmpeg.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it ended early, and says why
         for picture in pictures:
             ffmpeg.stdin.write(np.ascontiguousarray(picture).data)
-    return ffmpeg.communicate()
+    _, complaint = ffmpeg.communicate()
+    return complaint.decode(errors="replace").strip().partition("\n")[0]
 
 
 def _timing(

@@ -11,7 +11,7 @@ from pairvdn.viewing.window import Window
 
 LEGEND = "space: play or pause | left, right, home, end: step | up, down: speed | q: quit"
 QUIT = frozenset({"q", "escape"})
-_FRAMES_PER_SECOND = 40
+_FRAMES_PER_SECOND = 40.0
 _SLOWEST, _FASTEST = 1 / 8, 8.0
 
 

@@ -17,7 +17,7 @@ from pairvdn.viewing.raster import draw
 
 _GAP = 12  # pixels between two episodes
 
-Picture = UInt8[np.ndarray, "h w 3"]
+Picture = UInt8[np.ndarray, "_ _ 3"]  # any sizes: pictures are put together
 Bounds = Float[np.ndarray, "4"]
 
 

@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
-.PHONY: help demo test test-all lint types layers tests benchmark format constraints clean
+.PHONY: help demo test test-all lint types layers tests benchmark gallery format constraints clean
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -33,6 +33,9 @@ layers: $(VENV)/.dev
 tests: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
 	@$(SAY_SKIPPED)
+
+gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
+	$(BIN)/python docs/gallery/make.py
 
 format: $(VENV)/.dev  ## let ruff format and mend what it can
 	$(BIN)/ruff format .

@@ -206,6 +206,8 @@ BREAKS = {
     ),
     "positions of the wrong shape": ("positions", {"on_positions": lambda places: places[0]}),
     "positions not finite": ("positions", {"on_positions": lambda places: places / 0}),
+    "an action without a name": ("names", {"action_names": ("left", "stay", "right")}),
+    "two numbers of one name": ("names", {"observation_names": ("place", "place")}),
 }
 
 

@@ -74,10 +74,11 @@ function episodesOf(run, side, directory, bytes) {
   return found;
 }
 
+// What is selected at first: a pair that coordinates, if there is one.
 function firstPair(episodes) {
   const first = episodes.map((one) => one[0]).find((one) => one.hasPairs);
   if (!first) return null;
-  const { i, j } = first.pair(0, 0);
+  const { i, j } = first.pairs(0).find(({ coordinates }) => coordinates) ?? first.pair(0, 0);
   return [i, j];
 }
 

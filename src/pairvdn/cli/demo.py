@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     (played,) = record_greedy(env, last.value, seed=0, action_hold=last.action_hold)
     gif = film(played, out / "tower.gif", every=5)
     print(f"\nrun             {out}\nlearning curve  {plot([out], out / 'curve')[0]}")
-    print(f"film            {gif}")
+    print(f"film            {gif}\nto see why      pairvdn watch {out}")
     return 0
 
 

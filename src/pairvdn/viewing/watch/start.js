@@ -36,8 +36,10 @@ async function main() {
     draw();
     sides.forEach((side, order) => side.showTip(hovered[order], player.step));
   }
+  // Another size or theme: everything that was drawn before is drawn anew.
   function layout() {
     theme.read();
+    setText(byId("theme"), theme.isDark ? "Light" : "Dark");
     sides.forEach((side, order) => {
       side.open(current()[order]);
       side.resize();
@@ -59,7 +61,8 @@ async function main() {
   theme.read();
   connect({ player, view, current, draw, layout, open });
   open();
-  new ResizeObserver(() => layout()).observe(byId("sides"));
+  layout();
+  window.addEventListener("resize", layout);
   document.body.classList.add("ready");
 }
 
@@ -88,7 +91,10 @@ function describe(runs) {
   setText(byId("title"), first.environment);
   setText(byId("subtitle"), `${counted(first.agents, "agent")}, greedy, seed ${first.seed}`);
   document.title = `${runs.map(({ name }) => name).join(" and ")} – pairvdn watch`;
-  const options = first.episodes.map(({ length }, number) => element("option", { value: number, text: `${number + 1} (${counted(length, "step")})` }));
+  const options = first.episodes.map((_, number) => {
+    const lengths = [...new Set(runs.map(({ episodes }) => episodes[number].length))];
+    return element("option", { value: number, text: `${number + 1} (${lengths.join(" and ")} steps)` });
+  });
   byId("episode").replaceChildren(...options);
   byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${speed} steps/s` })));
 }
@@ -99,12 +105,12 @@ function connect({ player, view, current, draw, layout, open }) {
     list.selectedIndex = (list.selectedIndex + by + list.length) % list.length;
     list.dispatchEvent(new Event("change"));
   };
-  const coordinates = (step) => current().some((one) => !one.isOver(step) && one.coordinatingAgents(step) > 0);
+  // A decision, not a step, as one that is held would count several times.
+  const decidesTogether = (one, step) => step % one.hold === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
   const nextMark = () => {
-    // From a stretch of coordination to the beginning of the next one.
-    let step = player.step + 1;
-    while (step <= player.length && !(coordinates(step) && !(step > 0 && coordinates(step - 1) && step - 1 !== player.step))) step++;
-    if (step <= player.length) player.go(step);
+    for (let step = player.step + 1; step < player.length; step++) {
+      if (current().some((one) => decidesTogether(one, step))) return player.go(step);
+    }
   };
   const faster = (by) => {
     const list = byId("speed");
@@ -114,7 +120,6 @@ function connect({ player, view, current, draw, layout, open }) {
   const switchTheme = () => {
     document.documentElement.dataset.theme = theme.isDark ? "light" : "dark";
     layout();
-    setText(byId("theme"), theme.isDark ? "Light" : "Dark");
   };
   const cycleAgent = (by) => {
     const { agents } = current()[0].run;
@@ -148,7 +153,6 @@ function connect({ player, view, current, draw, layout, open }) {
   on("theme", "click", switchTheme);
   on("help-button", "click", help);
   byId("next-mark").hidden = !current().some((one) => one.hasPairs);
-  setText(byId("theme"), theme.isDark ? "Light" : "Dark");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", layout);
   const table = keyTable({
     player, nextMark, faster, cycleAgent, cyclePair, switchTheme, help,

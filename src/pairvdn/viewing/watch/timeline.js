@@ -52,7 +52,7 @@ function lanesOf(episodes) {
   const measure = episodes[0].measures[0];
   const lanes = [
     measure && lane(words(measure), "line", drawLine, sides((one) => one.measures.includes(measure), (one, step) => one.array(`measure.${measure}`).at(one.frame(step)))),
-    lane("value", "line", drawLine, sides((one) => "thought.value" in one.arrays, (one, step) => one.value(step))),
+    lane("value", "line", drawLine, sides(() => true, (one, step) => one.value(step))),
     lane("reward", "bars", drawBars, sides(() => true, (one, step) => one.array("reward").at(one.frame(step)))),
     lane("agents that coordinate", "marks", drawMarks, sides((one) => one.hasPairs, (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step)))),
   ];

@@ -28,7 +28,7 @@ class Side {
   open(episode) {
     this.episode = episode;
     const { left, bottom, right, top } = episode.bounds;
-    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 1.7);
+    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 2);
     this.scene.canvas.setAttribute("aria-label", `${this.run.environment}: the scene at this step; pairs and agents are listed below`);
     const { decimals, rowLength: heads } = episode.array("thought.value");
     const rows = [

@@ -61,8 +61,15 @@ async function main() {
   theme.read();
   connect({ player, view, current, draw, layout, open });
   open();
-  layout();
-  window.addEventListener("resize", layout);
+  let known = "";
+  const noticeSize = () => {
+    // Panels change the height all the time; only these two matter to what is drawn.
+    const size = `${byId("sides").clientWidth} ${window.innerHeight}`;
+    if (size !== known) layout();
+    known = size;
+  };
+  new ResizeObserver(noticeSize).observe(byId("sides"));
+  window.addEventListener("resize", noticeSize);
   document.body.classList.add("ready");
 }
 
@@ -93,10 +100,10 @@ function describe(runs) {
   document.title = `${runs.map(({ name }) => name).join(" and ")} – pairvdn watch`;
   const options = first.episodes.map((_, number) => {
     const lengths = [...new Set(runs.map(({ episodes }) => episodes[number].length))];
-    return element("option", { value: number, text: `${number + 1} (${lengths.join(" and ")} steps)` });
+    return element("option", { value: number, text: `${number + 1} (${lengths.map((length) => counted(length, "step")).join(", ")})` });
   });
   byId("episode").replaceChildren(...options);
-  byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${speed} steps/s` })));
+  byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${counted(speed, "step")}/s` })));
 }
 
 // Buttons, lists, slider and keys.

@@ -75,7 +75,8 @@ function lane(label, kind, draw, series) {
 }
 
 function vertical(number, [low, high], height) {
-  return height - 3 - ((number - low) / (high - low || 1)) * (height - 6);
+  const share = high > low ? (number - low) / (high - low) : 0.5;
+  return height - 3 - share * (height - 6);
 }
 
 function drawLine(context, { episode, side, at, range, width, height, length }) {

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
             on_frame=on_frame,
         )
     print(f"\nrun             {out}\nlearning curve  {plot([out], out / 'curve')[0]}")
-    print(f"film            {gif}")
+    print(f"film            {gif}\nto see why      pairvdn watch {out}")
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pairvdn.cli.films import add_film_flags, show_films
 from pairvdn.cli.flags import Parser
-from pairvdn.experiment.errors import RunError
+from pairvdn.experiment.errors import FolderError, RunError
 from pairvdn.experiment.record import Settings, record_both, record_run
 from pairvdn.experiment.schema import parse
 from pairvdn.viewing.watch import write_page
@@ -45,6 +45,8 @@ def main(arguments: Sequence[str]) -> int:
         seed=parse("--seed", int, given.seed),
         checkpoint=given.checkpoint,
     )
+    if given.out is not None and given.out.is_dir():
+        raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
     runs = (
         [record_run(given.run, settings)]
         if given.against is None

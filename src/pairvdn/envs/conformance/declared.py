@@ -26,6 +26,18 @@ def sizes(subject: Subject[Any]) -> Iterator[str]:
             yield f"{field} must be a whole number of at least 1; it is {size!r}"
 
 
+def names(subject: Subject[Any]) -> Iterator[str]:
+    """If there are names, every action and every number of an observation has one of its own."""
+    env = subject.env
+    if not isinstance(env, HasNames):
+        return
+    lengths = {"action_names": env.num_actions, "observation_names": env.observation_size}
+    for field, length in lengths.items():
+        found = getattr(env, field)
+        if len(found) != length or len(set(found)) != length or not all(found):
+            yield f"{field} must be {length} different texts; they are {found}"
+
+
 def hashable(subject: Subject[Any]) -> Iterator[str]:
     """The environment can be hashed, as `jax.jit(env.step)` requires."""
     try:
@@ -121,18 +133,6 @@ def positions(subject: Subject[Any]) -> Iterator[str]:
             yield f"positions must be float32[{n}, k]; they are {places.dtype}{list(places.shape)}"
         if not np.isfinite(plain(places)).all():
             yield "positions must be finite"
-
-
-def names(subject: Subject[Any]) -> Iterator[str]:
-    """If there are names, every action and every number of an observation has one of its own."""
-    env = subject.env
-    if not isinstance(env, HasNames):
-        return
-    lengths = {"action_names": env.num_actions, "observation_names": env.observation_size}
-    for field, length in lengths.items():
-        found = getattr(env, field)
-        if len(found) != length or len(set(found)) != length or not all(found):
-            yield f"{field} must be {length} different texts; they are {found}"
 
 
 def _traced(subject: Subject[Any]) -> tuple[Outcome, Outcome]:

@@ -7,7 +7,7 @@ function keyTable({ player, nextMark, faster, cycleEpisode, cycleLabels, cycleAg
     { keys: ["ArrowLeft"], shown: ["←"], text: "one step back; with Shift, ten", act: (event) => player.go(player.step - (event.shiftKey ? 10 : 1)) },
     { keys: ["Home"], shown: ["Home"], text: "to the start", act: () => player.go(0) },
     { keys: ["End"], shown: ["End"], text: "to the end", act: () => player.go(player.length) },
-    { keys: ["n"], shown: ["N"], text: "to the next step at which agents coordinate", act: nextMark },
+    { keys: ["n"], shown: ["N"], text: "to the next decision in which agents coordinate", act: nextMark },
     { keys: ["+", "="], shown: ["+"], text: "faster", act: () => faster(1) },
     { keys: ["-"], shown: ["−"], text: "slower", act: () => faster(-1) },
     { keys: ["e"], shown: ["E"], text: "next episode", act: cycleEpisode },

@@ -28,22 +28,18 @@ class Side {
   open(episode) {
     this.episode = episode;
     const { left, bottom, right, top } = episode.bounds;
-    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 1.7);
+    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 2);
     this.scene.canvas.setAttribute("aria-label", `${this.run.environment}: the scene at this step; pairs and agents are listed below`);
+    const { decimals, rowLength: heads } = episode.array("thought.value");
     const rows = [
       ["reward", (step) => episode.array("reward").text(episode.frame(step))],
       ["return", (step) => episode.array("return").text(episode.frame(step))],
+      [heads === 1 ? "value" : "mean value", (step) => numberText(episode.value(step), decimals)],
     ];
-    if (episode.array("thought.value")) {
-      const decimals = episode.array("thought.value").decimals;
-      const heads = episode.array("thought.value").rowLength;
-      rows.push([heads === 1 ? "value" : "mean value", (step) => numberText(episode.value(step), decimals)]);
-    }
     for (const name of episode.measures) {
       rows.push([words(name), (step) => episode.array(`measure.${name}`).text(episode.frame(step))]);
     }
     if (episode.hasPairs) {
-      const decimals = episode.array("thought.value").decimals;
       rows.push(["coordinating", (step) => String(episode.coordinatingAgents(step))]);
       rows.push(["gain of it", (step) => signedText(episode.teamGain(step), decimals)]);
     }
@@ -69,9 +65,9 @@ class Side {
 
   // A word on what is under the pointer.
   showTip(thing, step) {
-    this.tip.hidden = thing === null;
-    if (thing === null) return;
-    setText(this.tip, thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
+    const text = thing && (thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
+    this.tip.hidden = !text;
+    setText(this.tip, text ?? "");
   }
 
   agentTip(agent, step) {
@@ -80,7 +76,9 @@ class Side {
   }
 
   pairTip(agents, step) {
-    const { i, j, contribution, coordinates } = this.episode.findPair(step, agents);
+    const found = this.episode.findPair(step, agents);
+    if (!found) return null;
+    const { i, j, contribution, coordinates } = found;
     const number = numberText(contribution, this.episode.payoffDecimals);
     return `Pair ${i} – ${j} contributes ${number}${coordinates ? " ◆ coordinating" : ""}`;
   }

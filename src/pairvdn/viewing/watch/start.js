@@ -36,8 +36,10 @@ async function main() {
     draw();
     sides.forEach((side, order) => side.showTip(hovered[order], player.step));
   }
+  // Another size or theme: everything that was drawn before is drawn anew.
   function layout() {
     theme.read();
+    setText(byId("theme"), theme.isDark ? "Light" : "Dark");
     sides.forEach((side, order) => {
       side.open(current()[order]);
       side.resize();
@@ -59,7 +61,15 @@ async function main() {
   theme.read();
   connect({ player, view, current, draw, layout, open });
   open();
-  new ResizeObserver(() => layout()).observe(byId("sides"));
+  let known = "";
+  const noticeSize = () => {
+    // Panels change the height all the time; only these two matter to what is drawn.
+    const size = `${byId("sides").clientWidth} ${window.innerHeight}`;
+    if (size !== known) layout();
+    known = size;
+  };
+  new ResizeObserver(noticeSize).observe(byId("sides"));
+  window.addEventListener("resize", noticeSize);
   document.body.classList.add("ready");
 }
 
@@ -74,10 +84,11 @@ function episodesOf(run, side, directory, bytes) {
   return found;
 }
 
+// What is selected at first: a pair that coordinates, if there is one.
 function firstPair(episodes) {
   const first = episodes.map((one) => one[0]).find((one) => one.hasPairs);
   if (!first) return null;
-  const { i, j } = first.pair(0, 0);
+  const { i, j } = first.pairs(0).find(({ coordinates }) => coordinates) ?? first.pair(0, 0);
   return [i, j];
 }
 
@@ -87,9 +98,12 @@ function describe(runs) {
   setText(byId("title"), first.environment);
   setText(byId("subtitle"), `${counted(first.agents, "agent")}, greedy, seed ${first.seed}`);
   document.title = `${runs.map(({ name }) => name).join(" and ")} – pairvdn watch`;
-  const options = first.episodes.map(({ length }, number) => element("option", { value: number, text: `${number + 1} (${counted(length, "step")})` }));
+  const options = first.episodes.map((_, number) => {
+    const lengths = [...new Set(runs.map(({ episodes }) => episodes[number].length))];
+    return element("option", { value: number, text: `${number + 1} (${lengths.map((length) => counted(length, "step")).join(", ")})` });
+  });
   byId("episode").replaceChildren(...options);
-  byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${speed} steps/s` })));
+  byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${counted(speed, "step")}/s` })));
 }
 
 // Buttons, lists, slider and keys.
@@ -98,12 +112,12 @@ function connect({ player, view, current, draw, layout, open }) {
     list.selectedIndex = (list.selectedIndex + by + list.length) % list.length;
     list.dispatchEvent(new Event("change"));
   };
-  const coordinates = (step) => current().some((one) => !one.isOver(step) && one.coordinatingAgents(step) > 0);
+  // A decision, not a step, as one that is held would count several times.
+  const decidesTogether = (one, step) => step % one.hold === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
   const nextMark = () => {
-    // From a stretch of coordination to the beginning of the next one.
-    let step = player.step + 1;
-    while (step <= player.length && !(coordinates(step) && !(step > 0 && coordinates(step - 1) && step - 1 !== player.step))) step++;
-    if (step <= player.length) player.go(step);
+    for (let step = player.step + 1; step < player.length; step++) {
+      if (current().some((one) => decidesTogether(one, step))) return player.go(step);
+    }
   };
   const faster = (by) => {
     const list = byId("speed");
@@ -113,7 +127,6 @@ function connect({ player, view, current, draw, layout, open }) {
   const switchTheme = () => {
     document.documentElement.dataset.theme = theme.isDark ? "light" : "dark";
     layout();
-    setText(byId("theme"), theme.isDark ? "Light" : "Dark");
   };
   const cycleAgent = (by) => {
     const { agents } = current()[0].run;
@@ -147,7 +160,6 @@ function connect({ player, view, current, draw, layout, open }) {
   on("theme", "click", switchTheme);
   on("help-button", "click", help);
   byId("next-mark").hidden = !current().some((one) => one.hasPairs);
-  setText(byId("theme"), theme.isDark ? "Light" : "Dark");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", layout);
   const table = keyTable({
     player, nextMark, faster, cycleAgent, cyclePair, switchTheme, help,

@@ -52,7 +52,7 @@ function lanesOf(episodes) {
   const measure = episodes[0].measures[0];
   const lanes = [
     measure && lane(words(measure), "line", drawLine, sides((one) => one.measures.includes(measure), (one, step) => one.array(`measure.${measure}`).at(one.frame(step)))),
-    lane("value", "line", drawLine, sides((one) => "thought.value" in one.arrays, (one, step) => one.value(step))),
+    lane("value", "line", drawLine, sides(() => true, (one, step) => one.value(step))),
     lane("reward", "bars", drawBars, sides(() => true, (one, step) => one.array("reward").at(one.frame(step)))),
     lane("agents that coordinate", "marks", drawMarks, sides((one) => one.hasPairs, (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step)))),
   ];
@@ -75,7 +75,8 @@ function lane(label, kind, draw, series) {
 }
 
 function vertical(number, [low, high], height) {
-  return height - 3 - ((number - low) / (high - low || 1)) * (height - 6);
+  const share = high > low ? (number - low) / (high - low) : 0.5;
+  return height - 3 - share * (height - 6);
 }
 
 function drawLine(context, { episode, side, at, range, width, height, length }) {

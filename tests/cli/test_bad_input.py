@@ -100,6 +100,23 @@ CASES = [
     ("benchmark --seconds 0", "--seconds must be above 0"),
     ("benchmark --seconds long", "--seconds must be a number"),
     ("benchmark wall/vdn --epohcs 2", "did you mean '--epochs'"),
+    # play, and the films of watch
+    ("play", "required: ENVIRONMENT"),
+    ("play gathr", "did you mean 'gather'"),
+    ("play gather/vdn", "There is no env 'gather/vdn'"),
+    ("play gather climbing", "one argument too many"),
+    ("play gather --agent 5", "agent must be from 0 to 4, not 5"),
+    ("play gather --agent first", "--agent must be a whole number"),
+    ("play gather --seed -1", "seed must be from 0"),
+    ("play gather --max-steps 0", "max_steps must be at least 1"),
+    ("play climbing --max-steps 9", "has no argument 'max_steps'"),
+    ("play gather --run RUN", "There is no folder"),
+    ("play gather --runs RUN", "did you mean '--run'"),
+    ("play gather --checkpoint first", "invalid choice"),
+    ("play pettingzoo:no.such.thing", "no.such.thing"),
+    ("watch RUN --gif", "expected one argument"),
+    ("watch RUN --mp5 film.mp4", "did you mean '--mp4'"),
+    ("watch RUN --window yes", "one argument too many"),
 ]
 
 

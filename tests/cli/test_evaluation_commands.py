@@ -67,10 +67,14 @@ def test_plot_writes_png_and_svg(
     vdn: Path, iql: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     assert main(["plot", str(vdn), str(iql), "--out", str(tmp_path / "new" / "figure")]) == 0
-    png, svg = (Path(line) for line in capsys.readouterr().out.split())
-    assert png.read_bytes().startswith(b"\x89PNG")
+    png, svg, bars, bars_svg = (Path(line) for line in capsys.readouterr().out.split())
+    assert bars.name == "figure-bars.png"
+    for one in (png, bars):
+        assert one.read_bytes().startswith(b"\x89PNG")
     for word in ("climbing", "vdn", "iql", "random", "95 % bootstrap interval over training"):
         assert word in svg.read_text()
+    for word in ("climbing", "vdn", "iql", "dots: training seeds"):
+        assert word in bars_svg.read_text()
 
 
 def test_a_missing_extra_says_what_to_install(
@@ -83,8 +87,8 @@ def test_a_missing_extra_says_what_to_install(
             raise ImportError(name)
         return whole_import(name, *arguments, **rest)
 
-    for module in ("pairvdn.viewing.figures", "pairvdn.viewing.curves"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
+    for module in ("style", "figures", "bars", "curves"):
+        monkeypatch.delitem(sys.modules, f"pairvdn.viewing.{module}", raising=False)
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     assert main(["plot", str(vdn)]) == 1
     assert "pip install 'pairvdn[view]'" in capsys.readouterr().err
@@ -142,7 +146,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert message in line
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "plot", "reproduce", "demo"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "play", "plot", "reproduce", "demo"])
 def test_help_tells_what_a_command_does(command: str, capsys: pytest.CaptureFixture) -> None:
     assert main([command, "--help"]) == 0
     assert f"usage: pairvdn {command}" in capsys.readouterr().out

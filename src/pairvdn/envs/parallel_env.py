@@ -34,7 +34,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.metadata = {
             "name": env.name,
             "render_modes": list(_RENDER_MODES),
-            "render_fps": max(1, round(1 / seconds_per_step(env))),
+            "render_fps": round(1 / seconds_per_step(env)),
             "is_parallelizable": True,
         }
         self.env = env
@@ -153,7 +153,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         from pairvdn.viewing.window import Window
 
         if self._window is None:
-            self._window = Window(self.env.name, float(self.metadata["render_fps"]))
+            self._window = Window(self.env.name, 1 / seconds_per_step(self.env))
         self._window.show(self._picture())
 
 

@@ -9,19 +9,20 @@ the same bytes.
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 try:
     import matplotlib
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from matplotlib.lines import Line2D as Line2D
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 except ImportError as error:
     raise ImportError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-DASHES = ("-", "--", "-.", ":")
+Dash = Literal["-", "--", "-.", ":"]
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, GREY, FAINT = "#222222", "#666666", "#D5D5D5"
 DOTS_PER_INCH = 200
@@ -63,7 +64,7 @@ class Look(NamedTuple):
     """How a method is drawn."""
 
     colour: str
-    dash: str
+    dash: Dash
     marker: str
 
 

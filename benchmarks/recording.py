@@ -63,6 +63,7 @@ def _described(preset: str, env: envs.Environment[Any], recordings: list[Any]) -
         num_agents=env.num_agents,
         action_names=env.action_names,
         observation_names=env.observation_names,
+        seconds_per_step=envs.seconds_per_step(env),
         recordings=recordings,
     )
 

@@ -41,6 +41,7 @@ def untrained_run(
         num_agents=env.num_agents,
         action_names=env.action_names,
         observation_names=env.observation_names,
+        seconds_per_step=envs.seconds_per_step(env),
         recordings=record_greedy(env, value, episodes=episodes, seed=3, action_hold=action_hold),
     )
 

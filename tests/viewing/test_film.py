@@ -11,7 +11,7 @@ import pytest
 
 from pairvdn.envs import make
 from pairvdn.evaluation import Recording, record_random
-from pairvdn.viewing.captions import LINE_HEIGHT, caption
+from pairvdn.viewing.captions import LINE_HEIGHT, caption, flowing
 from pairvdn.viewing.film import write_gif, write_mp4
 from pairvdn.viewing.stage import Shown, Stage
 
@@ -113,3 +113,5 @@ def test_a_caption_is_one_line_that_ends_where_the_picture_does() -> None:
     assert (short < 128).any()
     assert (long[:, -6:] == 255).all()
     assert not np.array_equal(caption("a", 50), caption("b", 50))
+    narrow, wide = (flowing(["one text", "another"], width) for width in (100, 300))
+    assert (len(narrow), len(wide)) == (2 * LINE_HEIGHT, LINE_HEIGHT)

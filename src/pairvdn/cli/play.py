@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     game, others = _game(given)
     names = _action_names(game.env)
     window, play = drawing("window"), drawing("play")
-    print(f"{others}\n{play.Seat(game, names).legend}")
+    print(f"{others}\n{' | '.join(play.Seat(game, names).legend)}")
     try:
         deque(play.play(game, names, title=f"pairvdn: {game.env.name}"), maxlen=0)
     except window.NoScreenError as error:

@@ -34,7 +34,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.metadata = {
             "name": env.name,
             "render_modes": list(_RENDER_MODES),
-            "render_fps": round(1 / seconds_per_step(env)),
+            "render_fps": max(1, round(1 / seconds_per_step(env))),
             "is_parallelizable": True,
         }
         self.env = env

@@ -1,6 +1,7 @@
 """Lines of text as pixels, in the small font that comes with Pillow: the same on every machine."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,16 @@ def caption(text: str, width: int, *, muted: bool = False) -> UInt8[np.ndarray, 
         (_MARGIN, LINE_HEIGHT / 2), shown, _MUTED if muted else _INK, _font(), anchor="lm"
     )
     return np.asarray(image)
+
+
+def flowing(parts: Sequence[str], width: int) -> UInt8[np.ndarray, "h w 3"]:
+    """Short texts that matter less, one after the other, in as many lines as they need."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} | {part}"
+        fits = _font().getlength(longer) <= width - 2 * _MARGIN
+        lines = [*lines[:-1], longer] if fits else [*lines, part]
+    return np.concatenate([caption(line, width, muted=True) for line in lines])
 
 
 def _fitting(text: str, width: int) -> str:

@@ -42,8 +42,8 @@ def keyboard(action_names: Sequence[str]) -> Keyboard:
     return Keyboard(actions, resting)
 
 
-def legend(action_names: Sequence[str], keys: Keyboard, *, in_turns: bool) -> str:
-    """What every key does, in one line."""
+def legend(action_names: Sequence[str], keys: Keyboard, *, in_turns: bool) -> list[str]:
+    """What every key does, in a few words each."""
     parts = []
     for action, name in enumerate(action_names):
         of_it = [key for key, one in keys.actions.items() if one == action]
@@ -51,4 +51,4 @@ def legend(action_names: Sequence[str], keys: Keyboard, *, in_turns: bool) -> st
             of_it = ["no key"]
         if of_it:
             parts.append(f"{name}: {' or '.join(of_it)}")
-    return " | ".join([*parts, "again: r", "quit: q"])
+    return [*parts, "again: r", "quit: q"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pairvdn.envs import HasClock, seconds_per_step
 from pairvdn.evaluation.company import Game
-from pairvdn.viewing.captions import caption
+from pairvdn.viewing.captions import caption, flowing
 from pairvdn.viewing.keys import keyboard, legend
 from pairvdn.viewing.pairs import Pair, contributions, pairs_of
 from pairvdn.viewing.player import QUIT
@@ -56,7 +56,7 @@ class Seat:
             scene, height=height, width=_WIDTH, pairs=self._pairs(), ringed=self.game.agent
         )
         above = caption(f"You are agent {self.game.agent}, in the ring. {self._standing()}", _WIDTH)
-        return np.concatenate([above, drawn, caption(self.legend, _WIDTH, muted=True)])
+        return np.concatenate([above, drawn, flowing(self.legend, _WIDTH)])
 
     def _pairs(self) -> list[Pair]:
         game = self.game

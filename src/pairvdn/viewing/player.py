@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pairvdn.viewing.captions import caption
+from pairvdn.viewing.captions import caption, flowing
 from pairvdn.viewing.stage import Picture, Stage
 from pairvdn.viewing.window import Window
 
-LEGEND = "space: play or pause | left, right, home, end: step | up, down: speed | q: quit"
+LEGEND = ("space: play or pause", "left, right, home, end: step", "up, down: speed", "q: quit")
 QUIT = frozenset({"q", "escape"})
 _FRAMES_PER_SECOND = 40.0
 _SLOWEST, _FASTEST = 1 / 8, 8.0
@@ -81,5 +81,7 @@ def show(stage: Stage, *, title: str, seconds_per_step: float) -> Iterator[Playb
 
 def _with_legend(picture: Picture, playback: Playback) -> Picture:
     state = "playing" if playback.playing else "paused"
-    text = f"{state}, speed x{playback.speed:g} | {LEGEND}"
-    return np.concatenate([picture, caption(text, picture.shape[1], muted=True)])
+    width = picture.shape[1]
+    # The state has a line of its own, so that no change of it changes the size of the window.
+    below = [caption(f"{state}, speed x{playback.speed:g}", width), flowing(LEGEND, width)]
+    return np.concatenate([picture, *below])

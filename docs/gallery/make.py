@@ -94,7 +94,8 @@ EXHIBITS = (
         "simple-spread.gif",
         "Spread",
         (SPREAD,),
-        "Three agents (blue) cover three landmarks (black).",
+        "Three agents (blue) are to cover three landmarks (black). After so short a training they "
+        "come nearer to them than chance does, and no more.",
         width=300,
     ),
     Exhibit(
@@ -102,8 +103,8 @@ EXHIBITS = (
         "Cooking",
         (COOKING,),
         "Two cooks chop tomatoes, put them on plates and deliver them to the green square: the "
-        "preset `easy`. On the larger kitchen of the preset `solvable` a run of this length does "
-        "worse than chance when it plays greedily.",
+        "preset `easy`. Greedy cooks of so short a training do better than chance, but may end up "
+        "standing in each other's way, doing the same again and again.",
         every=2,
         width=300,
     ),
@@ -210,7 +211,7 @@ def main() -> None:
         episode = median_episode(recorded)
         draw(exhibit, recorded, episode)
         parts.append("\n".join(lines(exhibit, recorded, episode)))
-        print(HERE / exhibit.file)
+        print(exhibit.file)
     text = "\n\n".join(part.rstrip() for part in parts)
     note = "Brackets are 95 % bootstrap intervals over the episodes of one trained network."
     (HERE / "README.md").write_text(f"{text}\n\n{note}\n", encoding="utf-8")

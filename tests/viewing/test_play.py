@@ -36,6 +36,7 @@ def test_arrows_and_letters_move_and_jump() -> None:
 def test_an_action_with_another_name_has_a_digit() -> None:
     keys = keyboard(("a", "stay", "up"))
     assert keys.actions == {"1": 0, ".": 1, "up": 2, "w": 2}
+    assert keyboard(("0", "1")).actions == {"0": 0, "1": 1}
 
 
 @pytest.mark.parametrize("name", envs.names())

@@ -60,7 +60,7 @@ def _game(given: Any) -> tuple[Game, str]:
     loaded = load(given.run, given.checkpoint)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{given.run} plays {loaded.config.env.name}, not {given.env}.")
-    env = env_for(loaded, max_steps)
+    env = _pure(env_for(loaded, max_steps))
     require_within("agent", agent, 0, env.num_agents - 1)
     company = trained_company(env, loaded.value, agent)
     text = f"{given.run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
@@ -70,9 +70,12 @@ def _game(given: Any) -> tuple[Game, str]:
 
 def _new_env(name: str, max_steps: int | None) -> Environment[Any]:
     arguments = {} if max_steps is None else {"max_steps": max_steps}
-    env = Component("env", name, arguments).build()
+    return _pure(Component("env", name, arguments).build())
+
+
+def _pure(env: Any) -> Environment[Any]:
     if not isinstance(env, Environment):
-        raise ConfigError(f"{name} is stepped in Python; play needs one of our environments.")
+        raise ConfigError(f"{env.name} is stepped in Python; play needs an environment in JAX.")
     return env
 
 

@@ -1,5 +1,6 @@
 """Which keys stand for which actions, by the actions' names."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -31,13 +32,13 @@ class Keyboard(NamedTuple):
 
 
 def keyboard(action_names: Sequence[str]) -> Keyboard:
-    """Keys for every action: by its name, or else the digit that is its place, from 1."""
+    """Keys for every action: by its name, or else a digit: its name, or its place, from 1."""
     resting = next((k for k, name in enumerate(action_names) if name in RESTING), None)
     actions: dict[str, int] = {}
     for action, name in enumerate(action_names):
         own = (REST_KEY,) if action == resting else KEYS_OF.get(name, ())
-        digit = (str(action + 1),) if action < MOST_DIGITS else ()
-        for key in own or digit:
+        place = (str(action + 1),) if action < MOST_DIGITS else ()
+        for key in own or ((name,) if re.fullmatch("[0-9]", name) else place):
             actions.setdefault(key, action)
     return Keyboard(actions, resting)
 

@@ -24,7 +24,13 @@ class Library(NamedTuple):
 
 
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
-LIBRARIES: dict[str, Library] = {}
+LIBRARIES: dict[str, Library] = {
+    "pettingzoo": Library(
+        "pairvdn.envs.zoo.by_name:constructor",
+        "pettingzoo:MODULE.ENV",
+        "Any ParallelEnv of PettingZoo with discrete actions, for example mpe2.simple_spread_v3.",
+    ),
+}
 
 
 def is_foreign(name: str) -> bool:

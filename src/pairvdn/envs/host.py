@@ -25,7 +25,8 @@ class HostCopy(abc.ABC):
     """A living environment that somebody else wrote; the rules of `Environment` hold for it.
 
     A step never resets, a masked action is replaced by an allowed one, and the seed of a reset
-    decides everything that follows, as far as the environment keeps to it.
+    decides everything that follows, as far as the environment keeps to it. Copies are never
+    closed: an environment of pygame's would shut pygame down for all others.
     """
 
     @abc.abstractmethod
@@ -35,10 +36,6 @@ class HostCopy(abc.ABC):
     @abc.abstractmethod
     def step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
         """Act once."""
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Let go of what it holds."""
 
 
 class HostEnvironment(Task):

@@ -56,11 +56,8 @@ class Zoo(HostEnvironment):
         one_of("team_reward", team_reward, ("sum", "mean"))
         self._images = Images(_image_size(image_size), grey)
         env = make_env()
-        try:
-            self._layout = layout(env, self._images)
-            self._name = name or str(getattr(env, "metadata", {}).get("name", type(env).__name__))
-        finally:
-            env.close()
+        self._layout = layout(env, self._images)
+        self._name = name or str(getattr(env, "metadata", {}).get("name", type(env).__name__))
         self._make_env = make_env
         limit = self._layout.max_steps if max_steps is None else max_steps
         self._max_steps = whole_number("max_steps", limit, 1)

@@ -47,10 +47,6 @@ class ZooCopy(HostCopy):
             truncated=bool(over and cut) or (too_long and not over),
         )
 
-    def close(self) -> None:
-        """Close the environment."""
-        self._env.close()
-
     def _by_agent(self, actions: Int32[np.ndarray, " n"]) -> dict[str, int]:
         chosen = {}
         for row, agent in enumerate(self._layout.agents):

@@ -26,7 +26,7 @@ def from_pettingzoo(
     *,
     name: str | None = None,
     max_steps: int | None = None,
-    team_reward: Literal["sum", "mean"] = "sum",
+    team_reward: str = "sum",
     image_size: Sequence[int] | None = None,
     grey: bool = True,
 ) -> "Zoo":

@@ -13,7 +13,6 @@ _PLAIN: Any = bool | int | float | str | None
 _KINDS: dict[type, Any] = {bool: bool, int: int | float, float: float, str: str, type(None): _PLAIN}
 # How environments call the length of an episode: our `max_steps`.
 _LENGTHS = ("max_cycles", "max_steps")
-_NOT_FOR_TRAINING = ("self", "render_mode")
 
 
 def constructor(name: str) -> Callable[..., Any]:
@@ -68,7 +67,7 @@ def _tell(build: Any, theirs: Mapping[str, Parameter], length: str | None) -> No
     own = [
         Parameter(key, Parameter.KEYWORD_ONLY, default=one.default, annotation=_kind(one.default))
         for key, one in theirs.items()
-        if key not in (*_LENGTHS, *_NOT_FOR_TRAINING, *ours)
+        if key not in (*_LENGTHS, "self", *ours)
         and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
         and (one.default is one.empty or type(one.default) in _KINDS)
     ]

@@ -1,5 +1,6 @@
 """One living PettingZoo environment: dicts by agent in, arrays of a fixed shape out."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class ZooCopy(HostCopy):
         seen: Any,
         infos: Any,
         alive: set[str],
-        rewards: dict[str, float],
+        rewards: Mapping[str, Any],
         *,
         terminated: bool,
         truncated: bool,

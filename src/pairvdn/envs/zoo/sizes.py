@@ -1,11 +1,15 @@
 """What a PettingZoo environment looks like: read once, padded to what all agents have in common."""
 
+import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from pairvdn.envs.zoo.encode import Encoder, Images, array_encoder, observation_encoder
+from pairvdn.envs.zoo.images import is_image
 
 _UNLIMITED = 1_000  # steps of an episode, where the environment does not say
 
@@ -42,6 +46,8 @@ def layout(env: Any, images: Images) -> Layout:
         observation_encoder(agent, env.observation_space(agent), images) for agent in agents
     )
     observation_size = max(one.size for one in encoders)
+    seen, _ = env.reset(seed=0)
+    _warn_if_blank(env, seen)
     state = _state_encoder(env, images)
     return Layout(
         agents=agents,
@@ -78,13 +84,27 @@ def _actions(agent: str, space: Any) -> Actions:
 
 
 def _state_encoder(env: Any, images: Images) -> Encoder | None:
-    """How `state()` is encoded; None if there is none."""
-    env.reset(seed=0)
+    """How `state()` is encoded; None if there is none. The environment has been reset."""
     try:
         state = env.state()
     except (NotImplementedError, AttributeError):
         return None
     return array_encoder(state.shape, state.dtype, images)
+
+
+def _warn_if_blank(env: Any, seen: Mapping[str, Any]) -> None:
+    """Some environments draw what agents see only if somebody else is to look, too."""
+    pictures = [
+        one
+        for one in seen.values()
+        if isinstance(one, np.ndarray) and is_image(one.shape, one.dtype)
+    ]
+    if pictures and all(one.min() == one.max() for one in pictures):
+        warnings.warn(
+            f"All agents of {env} see an empty picture at the start; perhaps it draws only with "
+            "render_mode='rgb_array' (--env.render-mode rgb_array).",
+            stacklevel=3,
+        )
 
 
 def _own_limit(env: Any) -> int:

@@ -22,6 +22,7 @@ from pairvdn.experiment.schema import (
 from pairvdn.learning import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.paper import paper_learner
 from pairvdn.learning.parallel import parallel_learner
+from pairvdn.values.networks import GroupNetwork
 
 
 def adam(
@@ -79,6 +80,8 @@ class Kind:
     names: Callable[[], tuple[str, ...]]
     constructor: Callable[[str], Callable[..., Any]]
     provided: tuple[str, ...]
+    # What keyword arguments that are handed on end up in: its signature tells their defaults.
+    handed_to: Callable[..., Any] | None = None
     # Whether a name that is not among `names` may be one all the same; the constructor decides.
     may_be: Callable[[str], bool] = lambda _: False
 
@@ -97,6 +100,7 @@ KINDS: dict[str, Kind] = {
         values.names,
         values.constructor,
         provided=("num_agents", "num_actions", "observation_size", "state_size", "key"),
+        handed_to=GroupNetwork,
     ),
     "learner": _listed(
         {"paper": paper_learner, "parallel": parallel_learner},
@@ -154,7 +158,7 @@ def known_arguments(kind: str, name: str, others: Iterable[str] = ()) -> dict[st
         build = section.constructor(name)
     except (ValueError, ImportError) as error:
         raise ConfigError(one_line(error)) from error
-    known = arguments_of(build, section.provided)
+    known = arguments_of(build, section.provided, section.handed_to)
     if takes_others(build):
         known = {key: Argument(key, PLAIN) for key in others} | known
     if kind == "env" and name in _RECORDS:

@@ -76,6 +76,7 @@ class _Loop:
             folder.forget_after(self.epoch)
         self.best = [_best_return(read_metrics(folder.path)) for folder in self.folders]
         self.rest = Rest(self.config.checkpoints, self.epoch)
+        self.saving = 0.0  # seconds
 
     def run(self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], wish: Wish) -> None:
         """Do the epochs that are left."""
@@ -98,6 +99,9 @@ class _Loop:
             on_epoch(Report(self.epoch, self.config.epochs, lines, left))
             self._stop_if_diverged()
         self._name_diverged()
+        if self.epoch > first:
+            took = time.monotonic() - began
+            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it went into saving")
 
     def _epoch(self) -> list[dict[str, Any]]:
         """Train and evaluate, and write down what came of it."""
@@ -143,14 +147,18 @@ class _Loop:
         for row, bare in enumerate(self.training.split(without_replay(self.state))):
             if means[row] > self.best[row]:
                 self.best[row] = means[row]
+                start = time.monotonic()
                 save_best(self.folders[row], bare, mean_return=means[row])
+                self.saving += time.monotonic() - start
 
     def _save(self) -> None:
         start = time.monotonic()
         for folder, state in zip(self.folders, self.training.split(self.state), strict=True):
             save(folder, state, seconds=self.seconds, keep=self.config.checkpoints.keep)
         self.saved_at = self.epoch
-        self.rest.begin(self.epoch, time.monotonic() - start)
+        cost = time.monotonic() - start
+        self.saving += cost
+        self.rest.begin(self.epoch, cost)
 
     def _stop_if_wished(self, wish: Wish) -> None:
         if wish.signum is None:

@@ -68,7 +68,7 @@ def main():
         except ImportError as error:
             print(f"| `{name}` | {error} | | |")
             continue
-        raw, ours = speed(alone(env._make_env()), seconds), speed(seen_by_a_learner(env), seconds)
+        raw, ours = speed(alone(env.make_env()), seconds), speed(seen_by_a_learner(env), seconds)
         print(f"| `{name}` | {env.num_agents} | {raw:,.0f} | {ours:,.0f} |")
 
 

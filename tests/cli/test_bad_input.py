@@ -82,6 +82,7 @@ CASES = [
     ("train pettingzoo:small_zoo.Ladder --env.max-steps 0", "at least 1"),
     ("train pettingzoo:small_zoo.Ladder --env.image-size 3", "two numbers"),
     ("train pettingzoo:small_zoo.Ladder --method pairvdn-nearest", "needs the positions"),
+    ("train pettingzoo:small_zoo.Ladder --learner.replay-capacity 2_000_000_000", "GiB"),
     ("train pettingzoo:small_zoo.Continuous --method vdn", "only Discrete actions"),
     ("train pettingzoo:sisl.multiwalker_v9 --method vdn", "only Discrete actions"),
     ("train pettingzoo:sisl.pursuit_v5 --env.n-persuers 3", "unexpected keyword argument"),

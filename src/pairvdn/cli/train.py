@@ -61,8 +61,9 @@ def preset_config(parser: Parser, arguments: Sequence[str], default: str | None 
 
 
 def _is_preset(argument: str) -> bool:
-    known = argument in preset_names() or argument.partition(":")[0] in foreign.LIBRARIES
-    return known or argument.endswith(".toml")
+    prefix, colon, _ = argument.partition(":")
+    of_a_library = bool(colon) and prefix in foreign.LIBRARIES
+    return of_a_library or argument in preset_names() or argument.endswith(".toml")
 
 
 def _read(preset: str) -> Config:

@@ -27,7 +27,7 @@ from pairvdn.experiment.lock import locked
 from pairvdn.experiment.loggers import Logger
 from pairvdn.experiment.loop import Report, go_on
 from pairvdn.experiment.saving import explained
-from pairvdn.experiment.trainings import trainings
+from pairvdn.experiment.trainings import require_memory, trainings
 from pairvdn.learning import Diverged, Learner
 from pairvdn.values import Value
 
@@ -58,6 +58,7 @@ def train(
     if num_seeds is not None and num_seeds < 1:
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
+    require_memory(built)
     require_new(folder)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,19 +106,20 @@ def _continue(
 ) -> None:
     """Train the run or runs of a folder that is locked, from where they are."""
     seeds = seeds_of(folder)
-    paths = [RunFolder(path) for path in run_folders(folder)]
+    folders = [RunFolder(path) for path in run_folders(folder)]
     with contextlib.ExitStack() as held:
-        for path, seed in zip(paths, seeds or [], strict=False):
-            path.path.mkdir(exist_ok=True)
-            held.enter_context(locked(path.path))
-            if not (path.path / "config.toml").exists():
-                path.create(config.replace({"seed": seed}))
+        if seeds is not None:
+            for one, seed in zip(folders, seeds, strict=True):
+                one.path.mkdir(exist_ok=True)
+                held.enter_context(locked(one.path))
+                if not (one.path / "config.toml").exists():
+                    one.create(config.replace({"seed": seed}))
         loggers = [held.enter_context(logger) for logger in make_loggers(folder)]
-        for run in trainings(config, built, folder, paths, seeds, say):
+        for run in trainings(config, built, folder, folders, seeds, say):
             try:
                 go_on(run, on_epoch=on_epoch, say=say, loggers=loggers)
             except Diverged as error:
-                if len(paths) == 1:
+                if len(folders) == 1:
                     raise
                 say(f"warning: {run.folders[0].path.name}: {error}")
 

@@ -31,7 +31,7 @@ def test_a_module_of_pettingzoos_and_its_short_name():
 def test_the_length_of_episodes_reaches_the_environment():
     env = envs.constructor("pettingzoo:mpe2.simple_spread_v3")(max_steps=40, N=2)
     assert (env.max_steps, env.num_agents) == (40, 2)
-    assert env._make_env().unwrapped.max_cycles == 40
+    assert env.make_env().unwrapped.max_cycles == 40
 
 
 def test_an_environment_that_takes_anything_takes_what_is_given():

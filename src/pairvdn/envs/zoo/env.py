@@ -37,7 +37,7 @@ class Zoo(HostEnvironment):
     """
 
     _name: str = eqx.field(static=True)
-    _make_env: Callable[[], Any] = eqx.field(static=True)
+    make_env: Callable[[], Any] = eqx.field(static=True)
     _max_steps: int = eqx.field(static=True)
     _images: Images = eqx.field(static=True)
     _layout: Layout = eqx.field(static=True)
@@ -58,7 +58,7 @@ class Zoo(HostEnvironment):
         env = make_env()
         self._layout = layout(env, self._images)
         self._name = name or str(getattr(env, "metadata", {}).get("name", type(env).__name__))
-        self._make_env = make_env
+        self.make_env = make_env
         limit = self._layout.max_steps if max_steps is None else max_steps
         self._max_steps = whole_number("max_steps", limit, 1)
         self.team_reward = "sum" if team_reward == "sum" else "mean"
@@ -101,7 +101,7 @@ class Zoo(HostEnvironment):
     def copy(self) -> HostCopy:
         """A new live copy, not reset yet."""
         return ZooCopy(
-            self._make_env(),
+            self.make_env(),
             self._layout,
             max_steps=self._max_steps,
             mean_reward=self.team_reward == "mean",

@@ -86,6 +86,15 @@ def test_every_episode_has_a_seed_of_its_own_and_the_key_decides_them():
     assert len({seed for copy in [*first, *other] for seed in copy}) == 4 * 4
 
 
+def test_it_refuses_to_be_compiled_or_vmapped():
+    collector = HostCollector(HostCounter(Counter(2)))
+    with pytest.raises(ValueError, match=r"inside jax.jit or jax.vmap.* several seeds"):
+        jax.vmap(lambda key: collector.start(key, first_allowed, 2))(jnp.stack(KEYS))
+    collecting, _, _ = collector.start(KEYS[0], first_allowed, 2)
+    with pytest.raises(ValueError, match=r"inside jax.jit or jax.vmap"):
+        jax.jit(lambda key: collector.collect(collecting, first_allowed, key, 2))(KEYS[1])
+
+
 class Neither(Task):
     """Neither pure functions nor copies."""
 

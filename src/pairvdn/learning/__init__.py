@@ -1,7 +1,7 @@
 """From environments and values to trained values: one loop for every method."""
 
-from pairvdn.learning.collect import Collector, Collects
-from pairvdn.learning.collectors import collector_for
+from pairvdn.learning.collect import Collector
+from pairvdn.learning.collectors import Collects, collector_for
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
 from pairvdn.learning.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.host_collect import HostCollector

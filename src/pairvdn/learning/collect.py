@@ -1,14 +1,14 @@
 """Gathering experience: environments side by side, on the device, as a stream of transitions."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.envs import Environment, Task
+from pairvdn.envs import Environment
 from pairvdn.learning.arguments import require_at_least, require_within
 from pairvdn.learning.choose import choose
 from pairvdn.learning.records import Transition
@@ -17,10 +17,8 @@ from pairvdn.types import PRNGKey, TimeStep
 
 # For all environments together: keys [envs], time steps [envs] -> actions [envs, n].
 Policy = Callable[[Array, TimeStep], Int32[Array, "envs n"]]
-# What is carried from one collection to the next, which only its collector knows.
+# What is carried through the rounds of a loop.
 Carry = TypeVar("Carry")
-# Where collection stands, the block that was collected, and what it sums up to.
-Collected = tuple[PyTree[Array], Transition, "CollectStats"]
 
 
 class Decision(eqx.Module):
@@ -106,44 +104,6 @@ def hold(
     )
     outcome, _ = jax.lax.scan(step, start, keys)
     return outcome
-
-
-@runtime_checkable
-class Collects(Protocol):
-    """What a learner needs of whoever steps its environments, on the device or elsewhere."""
-
-    num_envs: int
-    action_hold: int
-
-    @property
-    def env(self) -> Task:
-        """The environment of which there are copies."""
-        ...
-
-    def start(self, key: PRNGKey, policy: Policy, decisions: int) -> Collected:
-        """Start every environment and collect a first block of `decisions` x `num_envs`."""
-        ...
-
-    def collect(self, collecting: Any, policy: Policy, key: PRNGKey, decisions: int) -> Collected:
-        """Go on from there for another block."""
-        ...
-
-    def shape(self, decisions: int) -> Collected:
-        """What `start` returns, without its numbers."""
-        ...
-
-    def repeat(
-        self, step: Callable[[Carry], tuple[Carry, Any]], start: Carry, length: int
-    ) -> tuple[Carry, Any]:
-        """Do a step that collects so many times; what else the steps return is stacked."""
-        ...
-
-    def compiled(self, function: Callable[..., Any], *, donate: bool = False) -> Any:
-        """A function that collects nothing, compiled, unless all around it is compiled anyway.
-
-        `donate` lets it write into the memory of its first argument.
-        """
-        ...
 
 
 class Collector:

@@ -62,6 +62,7 @@ class HostCollector:
 
         `n_step` - 1 more decisions are made, so that the window of the last one is full too.
         """
+        _require_numbers(key)
         restart_key, gather_key = jax.random.split(key)
         players = self._restarted(restart_key)
         nothing = _blank(self.env, 0, self.num_envs)
@@ -73,6 +74,7 @@ class HostCollector:
         self, collecting: HostCollecting, policy: Policy, key: PRNGKey, decisions: int
     ) -> tuple[HostCollecting, Transition, CollectStats]:
         """Make so many decisions in every environment; transitions come oldest first."""
+        _require_numbers(key)
         restart_key, gather_key = jax.random.split(key)
         pending, returns = jax.tree.map(np.array, (collecting.pending, collecting.episode_return))
         players = self._players
@@ -153,6 +155,16 @@ class HostCollector:
         )
         stats = CollectStats(jnp.int32(steps), jnp.int32(episodes), jnp.float32(finished))
         return collecting, self._windows(line, starts, self.n_step), stats
+
+
+def _require_numbers(key: PRNGKey) -> None:
+    """Refuse to be traced: Python would step the environments once, for all time and all seeds."""
+    if isinstance(key, jax.core.Tracer):
+        raise ValueError(
+            "Environments on the host cannot be stepped inside jax.jit or jax.vmap, so there is no "
+            "training of several seeds at once: call the learner's init, epoch and train as they "
+            "are, once for each seed."
+        )
 
 
 def _blank(env: HostEnvironment, length: int, num_envs: int) -> Decision:

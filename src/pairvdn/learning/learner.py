@@ -10,7 +10,8 @@ from jaxtyping import Array, Float, Int32, PyTree, UInt32
 
 from pairvdn.learning import replay as replay_memory
 from pairvdn.learning.arguments import require_at_least
-from pairvdn.learning.collect import Collects, CollectStats, Policy
+from pairvdn.learning.collect import CollectStats, Policy
+from pairvdn.learning.collectors import Collects
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.exploration import Exploration, random_actions
 from pairvdn.learning.minibatches import Minibatches

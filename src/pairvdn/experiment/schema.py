@@ -16,6 +16,8 @@ from typing import Any, Literal, Union
 from pairvdn.experiment.errors import ConfigError
 
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
+# An argument of which only its value tells the type.
+PLAIN: Any = bool | int | float | str | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,15 @@ def arguments_of(build: Callable[..., Any], provided: Collection[str]) -> dict[s
             default = NOT_GIVEN if parameter.default is parameter.empty else parameter.default
             found[name] = Argument(name, hints[name], default)
     return found
+
+
+def takes_others(build: Callable[..., Any]) -> bool:
+    """Whether there may be arguments besides those of the signature: keywords without a type."""
+    function = build.__init__ if inspect.isclass(build) else build
+    return any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD and parameter.annotation is parameter.empty
+        for parameter in inspect.signature(function).parameters.values()
+    )
 
 
 def fields_of(record: type) -> dict[str, Argument]:

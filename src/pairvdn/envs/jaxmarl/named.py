@@ -42,7 +42,17 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
         )
 
     build.__doc__ = f"JaxMARL's {name}."
+    _leave_open(build)
     return build
+
+
+def _leave_open(build: Any) -> None:
+    """Keywords without a type say that there may be others, of which only JaxMARL knows."""
+    signature = inspect.signature(build)
+    keywords = signature.parameters["keywords"].replace(annotation=inspect.Parameter.empty)
+    kept = [one for one in signature.parameters.values() if one.name != keywords.name]
+    build.__signature__ = signature.replace(parameters=[*kept, keywords])
+    del build.__annotations__[keywords.name]
 
 
 def _require_known(name: str, keywords: Mapping[str, Any], env: Any) -> None:

@@ -103,7 +103,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
 
     def _instead(self, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
         """What a masked action acts as."""
-        no_op = self.kind.no_op(self.original.env)
+        no_op = int(self.kind.no_op(self.original.env))
         return jnp.where(mask[:, no_op], no_op, jnp.argmax(mask, axis=1)).astype(jnp.int32)
 
     def _mask(self, inner: Any) -> Bool[Array, "n a"]:

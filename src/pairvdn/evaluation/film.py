@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PyTree
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, Task
 from pairvdn.envs.scene import Scene
 from pairvdn.learning.choose import choose
 from pairvdn.learning.exploration import random_actions
@@ -34,10 +34,10 @@ class Film(eqx.Module):
         return scene
 
 
-def film_greedy(
-    env: Environment[Any], value: Value[Any], *, seed: int, action_hold: int = 1
-) -> Film:
+def film_greedy(env: Task, value: Value[Any], *, seed: int, action_hold: int = 1) -> Film:
     """An episode in which the agents do what `value` thinks best."""
+    if not isinstance(env, Environment):
+        raise ValueError(f"{env.name} is stepped on the host and has no scenes to film.")
     return _film_greedy(env, value, jax.random.PRNGKey(seed), action_hold)
 
 

@@ -19,6 +19,7 @@ from pairvdn.envs.base import (
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.foreign import is_foreign
 from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
+from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
 from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
 
@@ -92,9 +93,11 @@ __all__ = [
     "auto_reset",
     "check_env",
     "constructor",
+    "from_jaxmarl",
     "from_pettingzoo",
     "is_foreign",
     "make",
     "names",
+    "to_jaxmarl",
     "to_pettingzoo",
 ]

@@ -25,6 +25,11 @@ class Library(NamedTuple):
 
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
 LIBRARIES: dict[str, Library] = {
+    "jaxmarl": Library(
+        "pairvdn.envs.jaxmarl.named:constructor",
+        "jaxmarl:NAME",
+        "JaxMARL's environments with discrete actions, for example MPE_simple_spread_v3.",
+    ),
     "pettingzoo": Library(
         "pairvdn.envs.zoo.by_name:constructor",
         "pettingzoo:MODULE.ENV",

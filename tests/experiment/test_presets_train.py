@@ -44,23 +44,19 @@ ENVIRONMENTS = {
     "sensor": {"env.max_steps": 4},
     "simple-spread": {"env.num_agents": 2, "env.max_steps": 4},
 }
-# Each environment and each method at least once.
+# Each environment and each method at least once; of the games of one step, which are tables for
+# the same code, three stand for all.
 SOME = {
     "aloha/pairvdn-weighted",
     "box-jump/dcg",
     "climbing/dqn",
     "cooking/pairvdn-nearest",
     "crossroads/iql",
-    "crossroads-all/vdn",
     "gather/qmix",
-    "penalty/vdn",
     "predator-prey/pairvdn-sorted",
-    "qtran/vdn",
     "ring-game/pairvdn",
     "sensor/vdn",
     "simple-spread/vdn-paper",
-    "wall/vdn",
-    "wall-graded/vdn",
 }
 
 
@@ -69,7 +65,8 @@ def _method(preset: str) -> str:
 
 
 def test_the_subset_has_every_environment_and_every_method() -> None:
-    assert {preset.partition("/")[0] for preset in SOME} == set(envs.names())
+    used = {preset.partition("/")[0] for preset in SOME}
+    assert {env for env in envs.names() if envs.make(env).max_steps > 1} <= used
     assert {_method(preset) for preset in SOME} == set(values.names())
 
 

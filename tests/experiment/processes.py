@@ -20,8 +20,7 @@ TINY = (
 
 
 def command(*arguments: object) -> list[str]:
-    script = "import sys; from pairvdn.cli import main; sys.exit(main())"
-    return [sys.executable, "-c", script, *map(str, arguments)]
+    return [sys.executable, "-m", "pairvdn", *map(str, arguments)]
 
 
 def start(cache: Path, *arguments: object) -> subprocess.Popen[str]:

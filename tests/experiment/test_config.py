@@ -7,6 +7,7 @@ import pytest
 from pairvdn.experiment import Config, ConfigError, load_preset, preset_names
 from pairvdn.experiment.config import num_updates
 from pairvdn.experiment.schema import convert, parse
+from pairvdn.values.networks import NetworkArguments
 
 BASE = load_preset("wall/pairvdn")
 
@@ -52,6 +53,12 @@ def test_there_and_back(name: str) -> None:
     config = load_preset(name)
     assert Config.from_toml(config.to_toml()) == config
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_defaults_are_written_out_also_those_of_the_networks() -> None:
+    written = load_preset("penalty/qmix").to_dict()["method"]
+    assert set(NetworkArguments.__annotations__) <= set(written)
+    assert (written["shared"], written["identifiers"]) == (True, True)
 
 
 def test_changes() -> None:

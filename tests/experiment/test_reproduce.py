@@ -2,8 +2,10 @@
 
 import csv
 import dataclasses
+import functools
 import json
-import shutil
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from reproduce_tiny import TINY
 from small_runs import shared_folder
 
 from pairvdn.experiment import RunError
+from pairvdn.experiment.errors import Interrupted
 from pairvdn.experiment.folder import read_metrics
 from pairvdn.experiment.reproduce import (
     EXTENSIONS,
@@ -26,15 +29,19 @@ from pairvdn.experiment.reproduce import (
 )
 
 
-def quiet(_: str) -> None:
+def quiet(_: object) -> None:
     """Say nothing."""
+
+
+def press_control_c(_: object) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(folder: Path) -> None:
         folder.mkdir()
-        table1(folder, TINY, say=quiet)
+        table1(folder, TINY, on_epoch=quiet, say=quiet)
 
     return shared_folder("reproduction", make, tmp_path_factory)
 
@@ -66,7 +73,7 @@ def test_what_is_finished_is_not_trained_again(out: Path) -> None:
     said: list[str] = []
     before = (out / "table1.json").read_text()
     files = {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")}
-    table1(out, TINY, say=said.append)
+    table1(out, TINY, on_epoch=quiet, say=said.append)
     assert (out / "table1.json").read_text() == before
     assert {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")} == files
     assert len(said) == 2
@@ -76,18 +83,20 @@ def test_what_is_finished_is_not_trained_again(out: Path) -> None:
 def test_other_settings_are_not_mixed_into_the_same_folder(out: Path) -> None:
     more = dataclasses.replace(TINY, seeds=TINY.seeds + 1)
     with pytest.raises(RunError, match="other settings or another number of seeds"):
-        ensure_trained(out, "box-jump-16-rotation", "vdn", more, say=quiet)
+        ensure_trained(out, "box-jump-16-rotation", "vdn", more, on_epoch=quiet, say=quiet)
 
 
 def test_what_was_stopped_goes_on(out: Path, tmp_path: Path) -> None:
     task, said = "box-jump-16-no-rotation", []
-    whole = out / "runs" / task / "vdn"
-    stopped = Path(shutil.copytree(whole, tmp_path / "runs" / task / "vdn"))
-    shutil.rmtree(stopped / "seed-1" / "checkpoints" / "epoch-000002")
-    folder = ensure_trained(tmp_path, task, "vdn", TINY, say=said.append)
+    train = functools.partial(ensure_trained, tmp_path, task, "vdn", TINY, say=said.append)
+    with pytest.raises(Interrupted, match="after epoch 1 of 2"):
+        train(on_epoch=press_control_c)
+    said.clear()
+    folder = train(on_epoch=quiet)
     assert said[0].startswith("going on")
     for seed in ("seed-0", "seed-1"):
-        lines = [read_metrics(path / seed) for path in (folder, whole)]
+        whole = out / "runs" / task / "vdn" / seed
+        lines = [read_metrics(path) for path in (folder / seed, whole)]
         assert lines[0][-1]["evaluation"] == lines[1][-1]["evaluation"]
 
 

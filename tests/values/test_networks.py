@@ -51,6 +51,13 @@ def test_agents_that_see_the_same_differ_only_by_identifier():
     assert not np.allclose(repeated[0], repeated[2])
 
 
+def test_without_identifiers_a_group_is_what_its_members_see():
+    net, seen = network(identifiers=False), np.asarray(observation())
+    x = np.stack([np.concatenate([seen[i], seen[j]]) for i, j in EDGES])
+    expected = plain_mlp(x, net.mlp.weights, net.mlp.biases, lambda z: np.maximum(z, 0))
+    np.testing.assert_allclose(net(observation(), EDGES), expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_batch_gives_what_its_examples_give(shared):
     net = network(shared=shared)

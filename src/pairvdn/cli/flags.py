@@ -10,7 +10,7 @@ from pairvdn.experiment.config import RECORDS, record_arguments
 from pairvdn.experiment.errors import hint
 from pairvdn.experiment.schema import Argument, describe, parse
 
-_SHORT = {"checkpoints.keep": "--keep"}
+_SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 _UNITS = {
     "epochs": "length of the run",
     "seed": "where the random numbers start",
@@ -56,8 +56,11 @@ def _with_dashes(argument: str) -> str:
     return name.replace("_", "-") + equals + value
 
 
-def add_config_flags(parser: Parser, config: Config) -> None:
-    """A flag for each field of this config, with its present value in the help."""
+def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
+    """A flag for each field of this config, with its present value in the help.
+
+    A component that leaves open which arguments it has takes those that are given, too.
+    """
     plain = config.to_dict()
     general = parser.add_argument_group("run")
     for key, argument in record_arguments("").items():
@@ -70,8 +73,19 @@ def add_config_flags(parser: Parser, config: Config) -> None:
         name = plain[kind]["name"]
         group = parser.add_argument_group(f"{kind} {name}")
         _add(group, f"{kind}.name", Argument("name", str), name)
-        for key, argument in known_arguments(kind, name).items():
+        others = [*plain[kind], *_keys_of(kind, arguments)]
+        others = [key for key in dict.fromkeys(others) if key != "name"]
+        for key, argument in known_arguments(kind, name, others).items():
             _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
+
+
+def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
+    """The fields of a component that flags among the arguments name."""
+    flags = [_with_dashes(one).partition("=")[0] for one in arguments]
+    prefix = f"--{kind}."
+    return [
+        flag.removeprefix(prefix).replace("-", "_") for flag in flags if flag.startswith(prefix)
+    ]
 
 
 def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
@@ -100,7 +114,7 @@ def changed(config: Config, namespace: argparse.Namespace) -> Config:
             kind = known[key].kind if key in known else str
         else:
             name = given.get(f"{section}.name", getattr(config, section).name)
-            kind = known_arguments(section, name)[key].kind
+            kind = known_arguments(section, name, [key])[key].kind
         changes[path] = parse(f"--{path.replace('_', '-')}", kind, text)
     return config.replace(changes)
 
@@ -117,8 +131,9 @@ def renamed(config: Config, arguments: Sequence[str]) -> Config:
     names: dict[str, Any] = {}
     for place, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
-        kind = flag.removeprefix("--").removesuffix(".name")
-        if flag == f"--{kind}.name" and kind in KINDS:
+        long = next((f"--{path}" for path, short in _SHORT.items() if short == flag), flag)
+        kind = long.removeprefix("--").removesuffix(".name")
+        if long == f"--{kind}.name" and kind in KINDS:
             following = arguments[place + 1 : place + 2]
             names[f"{kind}.name"] = value if equals else "".join(following)
     return config.replace(names)

@@ -5,6 +5,7 @@ from typing import Any
 
 from pairvdn import envs, values
 from pairvdn.cli.flags import Parser
+from pairvdn.envs import foreign
 from pairvdn.experiment import load_preset, preset_names
 
 
@@ -23,7 +24,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _environments() -> list[tuple[str, str]]:
-    return [(name, _summary(envs.constructor(name))) for name in envs.names()]
+    ours = [(name, _summary(envs.constructor(name))) for name in envs.names()]
+    return ours + [(one.form, one.about) for one in foreign.LIBRARIES.values()]
 
 
 def _methods() -> list[tuple[str, str]]:

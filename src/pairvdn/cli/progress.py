@@ -5,6 +5,7 @@ import datetime
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from typing import TextIO
 
 import numpy as np
 
@@ -16,15 +17,19 @@ Say = Callable[[str], None]
 
 
 @contextlib.contextmanager
-def progress(*, quiet: bool) -> Iterator[tuple[OnEpoch, Say]]:
-    """What to call after each epoch and with messages. Warnings are never quiet."""
+def progress(*, quiet: bool, stream: TextIO | None = None) -> Iterator[tuple[OnEpoch, Say]]:
+    """What to call after each epoch and with messages. Warnings are never quiet.
+
+    Everything goes to the standard output; a command whose results go there names another stream.
+    """
+    stream = stream or sys.stdout
     if quiet:
         yield _nothing, _warn
-    elif sys.stdout.isatty():
-        with _bar() as functions:
+    elif stream.isatty():
+        with _bar(stream) as functions:
             yield functions
     else:
-        yield _print_line, _print_message
+        yield functools.partial(_print_line, stream), functools.partial(_print_message, stream)
 
 
 def numbers(report: Report) -> dict[str, str]:
@@ -58,25 +63,25 @@ def _warn(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
-def _print_line(report: Report) -> None:
+def _print_line(stream: TextIO, report: Report) -> None:
     shown = "  ".join(f"{name} {text}" for name, text in numbers(report).items())
-    print(f"epoch {report.epoch}/{report.epochs}  {shown}", flush=True)
+    print(f"epoch {report.epoch}/{report.epochs}  {shown}", file=stream, flush=True)
 
 
-def _print_message(message: str) -> None:
-    stream = sys.stderr if message.startswith("warning") else sys.stdout
-    print(message, file=stream, flush=True)
+def _print_message(stream: TextIO, message: str) -> None:
+    warning = message.startswith("warning")
+    print(message, file=sys.stderr if warning else stream, flush=True)
 
 
 _NARROW = "{steps/s} steps/s {updates/s} updates/s return {return} loss {loss} ε {epsilon} {left}"
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[tuple[OnEpoch, Say]]:
+def _bar(stream: TextIO) -> Iterator[tuple[OnEpoch, Say]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
-    console = Console()
+    console = Console(file=stream)
     # The numbers alone are 80 wide, and they matter more.
     bars: list[ProgressColumn] = [BarColumn(bar_width=24)] if console.width >= 110 else []
     columns = [

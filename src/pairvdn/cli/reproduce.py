@@ -8,12 +8,13 @@ from typing import Any
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.progress import OnEpoch, Say, progress
 from pairvdn.experiment.errors import ConfigError, hint
 from pairvdn.experiment.reproduce import EXTENSIONS, FULL, QUICK, Scale, table1, to_markdown
 from pairvdn.experiment.saving import explained
 from pairvdn.experiment.schema import parse
 
-Part = Callable[[Path, Scale], None]
+Part = Callable[[Path, Scale, OnEpoch, Say], None]
 
 ABOUT = f"""Train what the paper trains and make its tables and figures:
 
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seeds", metavar="N", help=f"training seeds (now {FULL.seeds})")
     parser.add_argument("--quick", action="store_true", help="far too little training")
     parser.add_argument("--all", action="store_true", help="the extensions as well")
+    parser.add_argument("--quiet", action="store_true", help="print results and warnings only")
     parser.add_argument("--out", type=Path, help="a folder (now reproduction, or ...-quick)")
     given = parser.parse_all(arguments)
     if given.what not in PARTS:
@@ -44,27 +46,23 @@ def main(arguments: Sequence[str]) -> int:
     if given.all:
         scale = dataclasses.replace(scale, methods=(*scale.methods, *EXTENSIONS))
     out = given.out or Path("reproduction-quick" if given.quick else "reproduction")
-    with explained(out):
+    with explained(out), progress(quiet=given.quiet, stream=sys.stderr) as (on_epoch, say):
         out.mkdir(parents=True, exist_ok=True)
-        PARTS[given.what](out, scale)
+        PARTS[given.what](out, scale, on_epoch, say)
     return 0
 
 
-def say(message: str) -> None:
-    """Tell how far it is, apart from the results."""
-    print(message, file=sys.stderr, flush=True)
-
-
-def _table1(out: Path, scale: Scale) -> None:
-    print(to_markdown(table1(out, scale, say=say), scale))
+def _table1(out: Path, scale: Scale, on_epoch: OnEpoch, say: Say) -> None:
+    print(to_markdown(table1(out, scale, on_epoch=on_epoch, say=say), scale))
     _name([out / f"table1.{suffix}" for suffix in ("md", "csv", "json")])
 
 
 def _trained(name: str) -> Part:
     """A figure for which something must be trained."""
 
-    def make(out: Path, scale: Scale) -> None:
-        made: Any = getattr(drawing("paper_figures"), name)(out, scale, say=say)
+    def make(out: Path, scale: Scale, on_epoch: OnEpoch, say: Say) -> None:
+        draw = getattr(drawing("paper_figures"), name)
+        made: Any = draw(out, scale, on_epoch=on_epoch, say=say)
         _show(made, scale.note)
 
     return make
@@ -73,7 +71,7 @@ def _trained(name: str) -> Part:
 def _untrained(name: str) -> Part:
     """A figure for which nothing is trained, so that it is always the real thing."""
 
-    def make(out: Path, scale: Scale) -> None:
+    def make(out: Path, *_: Any) -> None:
         made: Any = getattr(drawing("paper_figures"), name)(out)
         _show(made, "")
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
 from pairvdn.cli.progress import progress
+from pairvdn.envs import foreign
 from pairvdn.experiment import Config, ConfigError, load_preset, preset_names, train
 from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
 
 ABOUT = """Train from a preset, ENV/METHOD (the best recipe known) or ENV/METHOD-paper (the paper's
 hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
-too. Every field of the config is a flag; which there are depends on the preset:
+too, and so does an environment of another library: pettingzoo:MODULE.ENV --method METHOD, or
+jaxmarl:NAME. Every field of the config is a flag; which there are depends on the preset:
 `pairvdn train box-jump/pairvdn --help`."""
 
 
@@ -47,15 +49,20 @@ def main(arguments: Sequence[str]) -> int:
 def preset_config(parser: Parser, arguments: Sequence[str], default: str | None = None) -> Config:
     """The config of the preset among the arguments, whose fields become flags of the parser."""
     first = [one for one in arguments[:1] if not one.startswith("-")]
-    named = [one for one in arguments if one in preset_names() or one.endswith(".toml")]
+    named = [one for one in arguments if _is_preset(one)]
     preset = next(iter(named + first), default)
     if preset is None:
         if {"-h", "--help"} & set(arguments):
             parser.parse_args(["--help"])
         raise ConfigError(f"which preset? {parser.prog} PRESET; see `pairvdn list`.")
     config = renamed(_read(preset), arguments)
-    add_config_flags(parser, config)
+    add_config_flags(parser, config, arguments)
     return config
+
+
+def _is_preset(argument: str) -> bool:
+    known = argument in preset_names() or argument.partition(":")[0] in foreign.LIBRARIES
+    return known or argument.endswith(".toml")
 
 
 def _read(preset: str) -> Config:
@@ -93,8 +100,8 @@ def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Log
 
 
 def _free_folder(config: Config) -> Path:
+    env = config.env.name.replace(":", "-")  # which file systems and shells take amiss
     numbered = (
-        Path("runs") / f"{config.env.name}-{config.method.name}-{number}"
-        for number in itertools.count(1)
+        Path("runs") / f"{env}-{config.method.name}-{number}" for number in itertools.count(1)
     )
     return next(folder for folder in numbered if not folder.exists())

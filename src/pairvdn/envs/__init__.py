@@ -5,6 +5,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from pairvdn.envs import foreign
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
@@ -14,9 +15,13 @@ from pairvdn.envs.base import (
     HasShares,
     HasTeamReward,
     Share,
+    Task,
 )
 from pairvdn.envs.check import ContractError, check_env
-from pairvdn.envs.pettingzoo import to_pettingzoo
+from pairvdn.envs.foreign import is_foreign
+from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
+from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
+from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
@@ -40,24 +45,35 @@ _REGISTRY: dict[str, str] = {
 
 
 def names() -> tuple[str, ...]:
-    """The ids that `make` knows."""
+    """The ids that `make` knows, without those of other libraries."""
     return tuple(sorted(_REGISTRY))
 
 
-def constructor(name: str) -> Callable[..., Environment[Any]]:
-    """What builds the environment called `name`: its signature says which arguments there are."""
+def constructor(name: str) -> Callable[..., Task]:
+    """What builds the environment called `name`: its signature says which arguments there are.
+
+    `name` is one of `names()`, or PREFIX:NAME for an environment of another library.
+    """
+    if foreign.is_foreign(name):
+        return foreign.constructor(name)
     if name not in _REGISTRY:
         near = difflib.get_close_matches(name, _REGISTRY, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
         raise ValueError(f"There is no environment {name!r}; {hint}")
     module, _, attribute = _REGISTRY[name].partition(":")
-    found: Callable[..., Environment[Any]] = getattr(importlib.import_module(module), attribute)
+    found: Callable[..., Task] = getattr(importlib.import_module(module), attribute)
     return found
 
 
 def make(name: str, /, **arguments: Any) -> Environment[Any]:
     """Build the environment called `name`; `arguments` go to its constructor."""
-    return constructor(name)(**arguments)
+    env = constructor(name)(**arguments)
+    if not isinstance(env, Environment):
+        raise ValueError(
+            f"{name} is stepped in Python and is no pure function, as `make` promises; "
+            f"use `envs.constructor({name!r})`, or `from_pettingzoo`."
+        )
+    return env
 
 
 __all__ = [
@@ -71,11 +87,19 @@ __all__ = [
     "HasPositions",
     "HasShares",
     "HasTeamReward",
+    "HostCopy",
+    "HostEnvironment",
+    "HostStep",
     "Share",
+    "Task",
     "auto_reset",
     "check_env",
     "constructor",
+    "from_jaxmarl",
+    "from_pettingzoo",
+    "is_foreign",
     "make",
     "names",
+    "to_jaxmarl",
     "to_pettingzoo",
 ]

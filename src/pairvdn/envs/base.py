@@ -12,17 +12,8 @@ from pairvdn.types import PRNGKey, TimeStep
 State = TypeVar("State")
 
 
-class Environment(eqx.Module, Generic[State]):
-    """A cooperative environment as pure functions of one example.
-
-    - `step` never resets: the last step of an episode returns the final observation with
-      `terminated` or `truncated` set. Wrap in `auto_reset` for a stream of episodes.
-    - A masked action acts as the environment's no-op.
-    - `reward` is the sum of `agent_rewards`; one that offers the mean says so: `HasTeamReward`.
-    - Everything random comes from `key`; the same key gives the same bits.
-    - The environment itself holds only numbers that are fixed when it is made, and is hashable
-      (no array fields: tuples, or static fields), so that `jax.jit(env.step)` works.
-    """
+class Task(eqx.Module):
+    """What is known of an environment before anyone acts in it: its name and its sizes."""
 
     @property
     @abc.abstractmethod
@@ -53,6 +44,19 @@ class Environment(eqx.Module, Generic[State]):
     @abc.abstractmethod
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
+
+
+class Environment(Task, Generic[State]):
+    """A cooperative environment as pure functions of one example.
+
+    - `step` never resets: the last step of an episode returns the final observation with
+      `terminated` or `truncated` set. Wrap in `auto_reset` for a stream of episodes.
+    - A masked action acts as the environment's no-op.
+    - `reward` is the sum of `agent_rewards`; one that offers the mean says so: `HasTeamReward`.
+    - Everything random comes from `key`; the same key gives the same bits.
+    - The environment itself holds only numbers that are fixed when it is made, and is hashable
+      (no array fields: tuples, or static fields), so that `jax.jit(env.step)` works.
+    """
 
     @abc.abstractmethod
     def reset(self, key: PRNGKey) -> tuple[State, TimeStep]:

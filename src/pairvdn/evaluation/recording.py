@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.envs import Environment, HasMeasures
+from pairvdn.envs import Environment, HasMeasures, Task
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation.loop import Moment, Policy, play
 from pairvdn.evaluation.play import GREEDY, RANDOM
@@ -71,9 +71,11 @@ class Recording(eqx.Module):
 
 
 def record_greedy(
-    env: Environment[Any], value: Value[Any], *, episodes: int = 1, seed: int, action_hold: int = 1
+    env: Task, value: Value[Any], *, episodes: int = 1, seed: int, action_hold: int = 1
 ) -> list[Recording]:
     """Episodes in which the agents do what `value` thinks best."""
+    if not isinstance(env, Environment):
+        raise ValueError(f"{env.name} is stepped on the host and has no scenes to record.")
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     return _to_numpy(_greedy(env, value, key, episodes, action_hold), action_hold)
 

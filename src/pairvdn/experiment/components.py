@@ -2,7 +2,7 @@
 
 import dataclasses
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,10 +10,19 @@ import optax
 
 from pairvdn import envs, values
 from pairvdn.experiment.errors import ConfigError, hint, one_line
-from pairvdn.experiment.schema import NOT_GIVEN, Argument, arguments_of, convert, fields_of
+from pairvdn.experiment.schema import (
+    NOT_GIVEN,
+    PLAIN,
+    Argument,
+    arguments_of,
+    convert,
+    fields_of,
+    takes_others,
+)
 from pairvdn.learning import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.paper import paper_learner
 from pairvdn.learning.parallel import parallel_learner
+from pairvdn.values.networks import GroupNetwork
 
 
 def adam(
@@ -71,6 +80,10 @@ class Kind:
     names: Callable[[], tuple[str, ...]]
     constructor: Callable[[str], Callable[..., Any]]
     provided: tuple[str, ...]
+    # What keyword arguments that are handed on end up in: its signature tells their defaults.
+    handed_to: Callable[..., Any] | None = None
+    # Whether a name that is not among `names` may be one all the same; the constructor decides.
+    may_be: Callable[[str], bool] = lambda _: False
 
 
 def _listed(registry: Mapping[str, Callable[..., Any]], **rest: Any) -> Kind:
@@ -82,11 +95,12 @@ def _sorted_names(registry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 KINDS: dict[str, Kind] = {
-    "env": Kind(envs.names, envs.constructor, provided=()),
+    "env": Kind(envs.names, envs.constructor, provided=(), may_be=envs.is_foreign),
     "method": Kind(
         values.names,
         values.constructor,
         provided=("num_agents", "num_actions", "observation_size", "state_size", "key"),
+        handed_to=GroupNetwork,
     ),
     "learner": _listed(
         {"paper": paper_learner, "parallel": parallel_learner},
@@ -108,7 +122,7 @@ class Component:
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = known_arguments(self.kind, self.name)
+        known = known_arguments(self.kind, self.name, self.arguments)
         for key in self.arguments:
             if key not in known:
                 raise ConfigError(
@@ -128,16 +142,25 @@ class Component:
             return KINDS[self.kind].constructor(self.name)(
                 *positional, **provided, **self.arguments
             )
-        except ValueError as error:
+        except (ValueError, ImportError) as error:
             raise ConfigError(f"{self.kind}: {one_line(error)}") from error
 
 
-def known_arguments(kind: str, name: str) -> dict[str, Argument]:
-    """The arguments that a config may give to what is called `name`."""
+def known_arguments(kind: str, name: str, others: Iterable[str] = ()) -> dict[str, Argument]:
+    """The arguments that a config may give to what is called `name`.
+
+    `others` are keys that count too if the constructor leaves open which arguments there are.
+    """
     section = KINDS[kind]
-    if name not in section.names():
+    if name not in section.names() and not section.may_be(name):
         raise ConfigError(f"There is no {kind} {name!r}; {hint(name, section.names())}")
-    known = arguments_of(section.constructor(name), section.provided)
+    try:
+        build = section.constructor(name)
+    except (ValueError, ImportError) as error:
+        raise ConfigError(one_line(error)) from error
+    known = arguments_of(build, section.provided, section.handed_to)
+    if takes_others(build):
+        known = {key: Argument(key, PLAIN) for key in others} | known
     if kind == "env" and name in _RECORDS:
         module, _, attribute = _RECORDS[name].partition(":")
         known |= fields_of(getattr(importlib.import_module(module), attribute))

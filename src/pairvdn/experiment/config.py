@@ -7,9 +7,10 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
-from pairvdn.envs import Environment
-from pairvdn.experiment.components import KINDS, Component
+from pairvdn.envs import Task
+from pairvdn.experiment.components import KINDS, Component, known_arguments
 from pairvdn.experiment.errors import ConfigError, hint, one_line
 from pairvdn.experiment.schema import NOT_GIVEN, Argument, convert, fields_of
 from pairvdn.experiment.toml import to_toml
@@ -64,12 +65,15 @@ class General:
 # Sections that are plain records; those of `KINDS` are chosen by name.
 RECORDS: dict[str, type] = {"evaluation": Evaluation, "checkpoints": Checkpoints}
 
+# Components that share arguments which mean the same: sizes of networks, the discount.
+_ALIKE = ("method", "learner")
+
 
 @dataclasses.dataclass(frozen=True)
 class Built:
     """What a config describes. Unpacks as `env, make_value, learner`."""
 
-    env: Environment[Any]
+    env: Task
     make_value: Callable[..., Value[Any]]
     learner: Learner
 
@@ -131,15 +135,16 @@ class Config:
     def replace(self, changes: Mapping[str, Any]) -> "Config":
         """A config with other values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
 
-        Naming another component drops the arguments of the old one that it does not have.
+        Naming another component drops the arguments of the old one: all, or for methods and
+        learners, whose arguments mean the same, those that it does not have.
         """
         plain = self.to_dict()
         for kind in KINDS:
             name = changes.get(f"{kind}.name", plain[kind]["name"])
             if name != plain[kind]["name"]:
-                kept = _component(kind, {"name": name}).arguments
-                shared = {key: plain[kind][key] for key in kept if key in plain[kind]}
-                plain[kind] = {"name": name, **(shared if kind == "learner" else {})}
+                known = known_arguments(kind, name) if kind in _ALIKE else {}
+                shared = {key: plain[kind][key] for key in known if key in plain[kind]}
+                plain[kind] = {"name": name, **shared}
         for path, value in changes.items():
             section, _, key = path.rpartition(".")
             if section and section not in plain:
@@ -149,7 +154,7 @@ class Config:
 
     def build(self) -> Built:
         """The environment, the maker of values and the learner; `ConfigError` if they misfit."""
-        env: Environment[Any] = self.env.build()
+        env: Task = self.env.build()
 
         def make_value(*, key: Any) -> Value[Any]:
             value: Value[Any] = self.method.build(
@@ -228,12 +233,12 @@ def _record(name: str, kind: type, given: Mapping[str, Any]) -> Any:
         raise ConfigError(prefix + one_line(error)) from error
 
 
-def _require_fit(env: Environment[Any], make_value: Callable[..., Value[Any]]) -> None:
+def _require_fit(env: Task, make_value: Callable[..., Value[Any]]) -> None:
     """Trace the value once, so that a method which needs more than this environment has says so."""
 
     def trace(key: jax.Array) -> Any:
-        _, timestep = env.reset(key)
-        return tables(env, make_value(key=key), timestep.observation, timestep.state)
+        observation = jnp.zeros((env.num_agents, env.observation_size))
+        return tables(env, make_value(key=key), observation, jnp.zeros(env.state_size))
 
     try:
         eqx.filter_eval_shape(trace, jax.random.PRNGKey(0))

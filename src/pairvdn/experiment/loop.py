@@ -17,6 +17,11 @@ from pairvdn.experiment.seeds import Seeds
 from pairvdn.experiment.signals import Wish, stop_wished
 from pairvdn.learning import Metrics, raise_if_diverged
 
+_NOT_EXACT = (
+    "warning: the environments are stepped on the host and cannot be saved: their episodes start "
+    "anew, so this is not exactly the run that was stopped"
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
@@ -56,19 +61,22 @@ class _Loop:
     def __init__(self, run: Run, say: Callable[[str], None]) -> None:
         self.config, self.folders, self.training = run.config, run.folders, run.training
         self.named, self.say = run.named, say
-        found = newest_sound(self.folders, self.training.shape(), say)
+        found = newest_sound(self.folders, self.training.learner.shape(), say)
         if found is None:
             say("compiling the start ...")
             self.state, self.seconds = self.training.init(), 0.0
         else:
             states, self.seconds = found
             self.state = self.training.join(states)
+            if not self.training.exact:
+                say(_NOT_EXACT)
         self.epoch = self.saved_at = 0 if found is None else int(found[0][0].epoch)
         for folder in self.folders:
             folder.cut(self.epoch)
             folder.forget_after(self.epoch)
         self.best = [_best_return(read_metrics(folder.path)) for folder in self.folders]
         self.rest = Rest(self.config.checkpoints, self.epoch)
+        self.saving = 0.0  # seconds
 
     def run(self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], wish: Wish) -> None:
         """Do the epochs that are left."""
@@ -91,6 +99,9 @@ class _Loop:
             on_epoch(Report(self.epoch, self.config.epochs, lines, left))
             self._stop_if_diverged()
         self._name_diverged()
+        if self.epoch > first:
+            took = time.monotonic() - began
+            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it went into saving")
 
     def _epoch(self) -> list[dict[str, Any]]:
         """Train and evaluate, and write down what came of it."""
@@ -136,14 +147,18 @@ class _Loop:
         for row, bare in enumerate(self.training.split(without_replay(self.state))):
             if means[row] > self.best[row]:
                 self.best[row] = means[row]
+                start = time.monotonic()
                 save_best(self.folders[row], bare, mean_return=means[row])
+                self.saving += time.monotonic() - start
 
     def _save(self) -> None:
         start = time.monotonic()
         for folder, state in zip(self.folders, self.training.split(self.state), strict=True):
             save(folder, state, seconds=self.seconds, keep=self.config.checkpoints.keep)
         self.saved_at = self.epoch
-        self.rest.begin(self.epoch, time.monotonic() - start)
+        cost = time.monotonic() - start
+        self.saving += cost
+        self.rest.begin(self.epoch, cost)
 
     def _stop_if_wished(self, wish: Wish) -> None:
         if wish.signum is None:

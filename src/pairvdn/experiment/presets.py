@@ -1,4 +1,8 @@
-"""Configs that are known by name: ENV/METHOD and ENV/METHOD-paper."""
+"""Configs that are known by name: ENV/METHOD, ENV/METHOD-paper, and PREFIX:NAME.
+
+Of another library's environments (PREFIX:NAME) there is no list. They all start from the file of
+their prefix in `_base/`, and a flag names the method.
+"""
 
 import functools
 import tomllib
@@ -7,8 +11,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from pairvdn.envs import foreign, is_foreign
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.errors import ConfigError, hint
+from pairvdn.experiment.errors import ConfigError, hint, one_line
 
 
 def preset_names() -> tuple[str, ...]:
@@ -17,12 +22,23 @@ def preset_names() -> tuple[str, ...]:
 
 
 def load_preset(name: str) -> Config:
-    """The config of a preset, `box-jump/pairvdn` say."""
+    """The config of a preset, `box-jump/pairvdn` say, or the first one of a foreign environment."""
+    if is_foreign(name):
+        return _foreign(name)
     if name not in _files():
         raise ConfigError(
             f"There is no preset {name!r}; {hint(name, _files())} See `pairvdn list`."
         )
     return Config.from_dict(_with_bases(_files()[name]))
+
+
+def _foreign(name: str) -> Config:
+    try:
+        prefix = foreign.prefix_of(name)
+    except ValueError as error:
+        raise ConfigError(one_line(error)) from error
+    keys = _with_bases(_base(prefix))
+    return Config.from_dict(keys | {"env": {"name": name} | keys.get("env", {})})
 
 
 @functools.cache
@@ -43,6 +59,10 @@ def _with_bases(file: Traversable) -> dict[str, Any]:
     base = keys.pop("base", None)
     if base is None:
         return keys
-    below = _with_bases(resources.files("pairvdn") / "presets" / "_base" / f"{base}.toml")
+    below = _with_bases(_base(base))
     tables = {key: below.get(key, {}) | keys[key] for key in keys if isinstance(keys[key], dict)}
     return below | keys | tables
+
+
+def _base(name: str) -> Traversable:
+    return resources.files("pairvdn") / "presets" / "_base" / f"{name}.toml"

@@ -16,6 +16,8 @@ from typing import Any, Literal, Union
 from pairvdn.experiment.errors import ConfigError
 
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
+# An argument of which only its value tells the type.
+PLAIN: Any = bool | int | float | str | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,22 +29,46 @@ class Argument:
     default: Any = NOT_GIVEN
 
 
-def arguments_of(build: Callable[..., Any], provided: Collection[str]) -> dict[str, Argument]:
+def arguments_of(
+    build: Callable[..., Any],
+    provided: Collection[str],
+    handed_to: Callable[..., Any] | None = None,
+) -> dict[str, Argument]:
     """The arguments of a constructor or function, without those that the caller provides.
 
-    Keyword arguments that are annotated with a `TypedDict`, as the networks' are, count too.
+    Keyword arguments that are annotated with a `TypedDict`, as the networks' are, count too; they
+    are handed on to `handed_to`, whose signature has their defaults.
     """
-    function = build.__init__ if inspect.isclass(build) else build
+    function = _function(build)
     hints = typing.get_type_hints(function)
+    later = {} if handed_to is None else inspect.signature(_function(handed_to)).parameters
     found: dict[str, Argument] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             for keyword, kind in _typed_keywords(hints.get(name)).items():
-                found[keyword] = Argument(keyword, kind)
+                found[keyword] = Argument(keyword, kind, _default(later.get(keyword)))
         elif name != "self" and name not in provided:
-            default = NOT_GIVEN if parameter.default is parameter.empty else parameter.default
-            found[name] = Argument(name, hints[name], default)
+            found[name] = Argument(name, hints[name], _default(parameter))
     return found
+
+
+def _function(build: Callable[..., Any]) -> Callable[..., Any]:
+    return build.__init__ if inspect.isclass(build) else build
+
+
+def _default(parameter: inspect.Parameter | None) -> Any:
+    if parameter is None or parameter.default is parameter.empty:
+        return NOT_GIVEN
+    return parameter.default
+
+
+def takes_others(build: Callable[..., Any]) -> bool:
+    """Whether there may be arguments besides those of the signature: keywords without a type."""
+    function = build.__init__ if inspect.isclass(build) else build
+    return any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD and parameter.annotation is parameter.empty
+        for parameter in inspect.signature(function).parameters.values()
+    )
 
 
 def fields_of(record: type) -> dict[str, Argument]:

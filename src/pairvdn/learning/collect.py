@@ -1,14 +1,14 @@
 """Gathering experience: environments side by side, on the device, as a stream of transitions."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, Task
 from pairvdn.learning.arguments import require_at_least, require_within
 from pairvdn.learning.choose import choose
 from pairvdn.learning.records import Transition
@@ -17,6 +17,10 @@ from pairvdn.types import PRNGKey, TimeStep
 
 # For all environments together: keys [envs], time steps [envs] -> actions [envs, n].
 Policy = Callable[[Array, TimeStep], Int32[Array, "envs n"]]
+# What is carried from one collection to the next, which only its collector knows.
+Carry = TypeVar("Carry")
+# Where collection stands, the block that was collected, and what it sums up to.
+Collected = tuple[PyTree[Array], Transition, "CollectStats"]
 
 
 class Decision(eqx.Module):
@@ -104,12 +108,46 @@ def hold(
     return outcome
 
 
-class Collector:
-    """`num_envs` copies of an environment, each action held `action_hold` steps.
+@runtime_checkable
+class Collects(Protocol):
+    """What a learner needs of whoever steps its environments, on the device or elsewhere."""
 
-    A learner that steps its environments elsewhere replaces this class: what the rest needs is
-    only blocks of transitions and their `CollectStats`.
-    """
+    num_envs: int
+    action_hold: int
+
+    @property
+    def env(self) -> Task:
+        """The environment of which there are copies."""
+        ...
+
+    def start(self, key: PRNGKey, policy: Policy, decisions: int) -> Collected:
+        """Start every environment and collect a first block of `decisions` x `num_envs`."""
+        ...
+
+    def collect(self, collecting: Any, policy: Policy, key: PRNGKey, decisions: int) -> Collected:
+        """Go on from there for another block."""
+        ...
+
+    def shape(self, decisions: int) -> Collected:
+        """What `start` returns, without its numbers."""
+        ...
+
+    def repeat(
+        self, step: Callable[[Carry], tuple[Carry, Any]], start: Carry, length: int
+    ) -> tuple[Carry, Any]:
+        """Do a step that collects so many times; what else the steps return is stacked."""
+        ...
+
+    def compiled(self, function: Callable[..., Any], *, donate: bool = False) -> Any:
+        """A function that collects nothing, compiled, unless all around it is compiled anyway.
+
+        `donate` lets it write into the memory of its first argument.
+        """
+        ...
+
+
+class Collector:
+    """`num_envs` copies of an environment on the device, each action held `action_hold` steps."""
 
     def __init__(
         self,
@@ -145,7 +183,29 @@ class Collector:
         )
         pending = jax.tree.map(lambda leaf: leaf[decisions:], line)
         collecting = Collecting(env_state, timestep, returns, pending)
-        return collecting, self._windows(line, decisions), _total(stats)
+        return collecting, windows(line, decisions, self.n_step), _total(stats)
+
+    def shape(self, decisions: int) -> tuple[Collecting, Transition, CollectStats]:
+        """What `start` returns, without its numbers."""
+        shape: tuple[Collecting, Transition, CollectStats] = jax.eval_shape(
+            lambda key: self.start(key, self._first_allowed, decisions), jax.random.PRNGKey(0)
+        )
+        return shape
+
+    def repeat(
+        self, step: Callable[[Carry], tuple[Carry, Any]], start: Carry, length: int
+    ) -> tuple[Carry, Any]:
+        """Do a step so many times, as one scan."""
+        return jax.lax.scan(lambda carry, _: step(carry), start, None, length=length)
+
+    def compiled(self, function: Callable[..., Any], *, donate: bool = False) -> Any:
+        """The function as it is: everything around it is one compiled program."""
+        del donate
+        return function
+
+    def _first_allowed(self, keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
+        del keys
+        return jnp.argmax(timestep.mask, axis=-1).astype(jnp.int32)
 
     def collect(
         self, collecting: Collecting, policy: Policy, key: PRNGKey, decisions: int
@@ -161,7 +221,7 @@ class Collector:
         collecting = Collecting(
             env_state, timestep, returns, jax.tree.map(lambda leaf: leaf[decisions:], line)
         )
-        return collecting, self._windows(line, decisions), _total(stats)
+        return collecting, windows(line, decisions, self.n_step), _total(stats)
 
     def _decide(
         self, stream: tuple[PyTree[Array], TimeStep, Array], policy: Policy, key: Array, length: int
@@ -205,27 +265,28 @@ class Collector:
         next_ones = jax.lax.cond(jnp.any(outcome.ended), reset, lambda: running)
         return next_ones
 
-    def _windows(self, line: Decision, starts: int) -> Transition:
-        """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
-        first = jnp.arange(starts, dtype=jnp.int32)
-        window = first[:, None] + jnp.arange(self.n_step, dtype=jnp.int32)[None, :]
 
-        def fold(decisions: Decision) -> Transition:  # of one environment
-            one = decisions.transition
-            rewards, discounts, last = jax.vmap(n_step_return)(
-                one.reward_t[window], one.discount_t[window], decisions.ended[window]
-            )
-            end = first + last
-            folded: Transition = eqx.tree_at(
-                lambda t: (t.reward_t, t.discount_t, t.observation_t, t.state_t, t.mask_t),
-                jax.tree.map(lambda leaf: leaf[:starts], one),
-                (rewards, discounts, one.observation_t[end], one.state_t[end], one.mask_t[end]),
-            )
-            return folded
+def windows(line: Decision, starts: int, n_step: int) -> Transition:
+    """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
+    first = jnp.arange(starts, dtype=jnp.int32)
+    window = first[:, None] + jnp.arange(n_step, dtype=jnp.int32)[None, :]
 
-        block = jax.vmap(fold, in_axes=1, out_axes=1)(line)
-        flat: Transition = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
-        return flat
+    def fold(decisions: Decision) -> Transition:  # of one environment
+        one = decisions.transition
+        rewards, discounts, last = jax.vmap(n_step_return)(
+            one.reward_t[window], one.discount_t[window], decisions.ended[window]
+        )
+        end = first + last
+        folded: Transition = eqx.tree_at(
+            lambda t: (t.reward_t, t.discount_t, t.observation_t, t.state_t, t.mask_t),
+            jax.tree.map(lambda leaf: leaf[:starts], one),
+            (rewards, discounts, one.observation_t[end], one.state_t[end], one.mask_t[end]),
+        )
+        return folded
+
+    block = jax.vmap(fold, in_axes=1, out_axes=1)(line)
+    flat: Transition = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+    return flat
 
 
 def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome) -> Decision:

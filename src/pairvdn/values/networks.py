@@ -24,7 +24,8 @@ class NetworkArguments(TypedDict, total=False):
     | `activation`   | "relu"       | or "leaky_relu"                                             |
     | `layer_norm`   | False        | normalise each hidden layer before its activation           |
     | `final_scale`  | 1.0          | factor on the initial last layer; small: values start near 0 |
-    | `shared`       | True         | one network that sees identifiers, or one network per group |
+    | `shared`       | True         | one network for all groups, or one network per group        |
+    | `identifiers`  | True         | a shared network sees which agents its group has            |
     """
 
     hidden_sizes: tuple[int, ...]
@@ -32,6 +33,7 @@ class NetworkArguments(TypedDict, total=False):
     layer_norm: bool
     final_scale: float
     shared: bool
+    identifiers: bool
 
 
 class Mlp(eqx.Module):
@@ -117,13 +119,15 @@ class GroupNetwork(eqx.Module):
     agents (a joint table). This is the one place that knows how parameters are shared:
 
     - shared: one network for all groups, with input (o_1, ..., o_m, id_1, ..., id_m) of the
-      members, where id is one-hot over the agents;
+      members, where id is one-hot over the agents; without `identifiers` agents that observe the
+      same are treated the same, whatever their number;
     - separate: the k-th group has a network of its own, with input (o_1, ..., o_m).
     """
 
     mlp: Mlp
     num_agents: int = eqx.field(static=True)
     shared: bool = eqx.field(static=True)
+    identifiers: bool = eqx.field(static=True)
 
     def __init__(
         self,
@@ -135,6 +139,7 @@ class GroupNetwork(eqx.Module):
         output_size: int,
         key: PRNGKey,
         shared: bool = True,
+        identifiers: bool = True,
         hidden_sizes: tuple[int, ...] = (128, 128),
         activation: str = "relu",
         layer_norm: bool = False,
@@ -145,8 +150,9 @@ class GroupNetwork(eqx.Module):
             if size < 1:
                 raise ValueError(f"{name} must be at least 1, but is {size}.")
         self.num_agents, self.shared = num_agents, shared
+        self.identifiers = shared and identifiers
         self.mlp = Mlp(
-            group_size * (observation_size + (num_agents if shared else 0)),
+            group_size * (observation_size + (num_agents if self.identifiers else 0)),
             output_size,
             hidden_sizes=tuple(hidden_sizes),
             activation=activation,
@@ -164,5 +170,7 @@ class GroupNetwork(eqx.Module):
         x = observation[groups].reshape(num_groups, size * observation.shape[1])
         if not self.shared:
             return self.mlp(x[:, None])[:, 0]
+        if not self.identifiers:
+            return self.mlp(x)
         first_id = x.shape[1] + self.num_agents * jnp.arange(size, dtype=jnp.int32)
         return self.mlp(x, hot=groups + first_id[None])

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.evaluation import play_random
 from pairvdn.experiment.compare import task_labels
 from pairvdn.experiment.config import Config
@@ -31,7 +30,7 @@ def plot_runs(folders: Sequence[str | Path], stem: Path) -> list[Path]:
     return draw_curves(panels, stem, shaded=shading(every))
 
 
-def panel(title: str, curves: dict[str, LearningCurve], env: Environment[Any]) -> Panel:
+def panel(title: str, curves: dict[str, LearningCurve], env: Task) -> Panel:
     """One task, with what the random policy reaches there."""
     drawn = [
         Curve(method, curve.steps, curve.mean, curve.low, curve.high)

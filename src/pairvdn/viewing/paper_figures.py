@@ -19,12 +19,14 @@ from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.curves import learning_curve, shading
 from pairvdn.experiment.evaluate import Settings, env_for, evaluate
 from pairvdn.experiment.folder import run_folders
+from pairvdn.experiment.loop import Report
 from pairvdn.experiment.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.experiment.run import load
 from pairvdn.viewing.curves import panel
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
 from pairvdn.viewing.raster import draw
 
+OnEpoch = Callable[[Report], None]
 Say = Callable[[str], None]
 GROUPING_TASK = "box-jump-16-no-rotation"
 GROUPING_METHODS = ("vdn", "pairvdn")
@@ -42,7 +44,7 @@ class Made(NamedTuple):
     text: str
 
 
-def curves(out: Path, scale: Scale, *, say: Say) -> Made:
+def curves(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
     """The five panels of learning curves, as far as this version has their environments."""
     panels, every, missing = [], [], []
     for task, what in TASKS.items():
@@ -50,7 +52,9 @@ def curves(out: Path, scale: Scale, *, say: Say) -> Made:
         if not methods:
             missing.append(what.title)
             continue
-        trained = {m: ensure_trained(out, task, m, scale, say=say) for m in methods}
+        trained = {
+            m: ensure_trained(out, task, m, scale, on_epoch=on_epoch, say=say) for m in methods
+        }
         drawn = {method: learning_curve([folder]) for method, folder in trained.items()}
         env = load(run_folders(trained[methods[0]])[0]).env
         panels.append(panel(what.title, drawn, env))
@@ -59,12 +63,12 @@ def curves(out: Path, scale: Scale, *, say: Say) -> Made:
     return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")
 
 
-def grouping(out: Path, scale: Scale, *, say: Say) -> Made:
+def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
     """VDN and PairVDN at the end of an episode as long as in training and of a long one."""
     pictures: list[Picture] = []
     numbers: dict[str, Any] = {}
     for method in GROUPING_METHODS:
-        folder = ensure_trained(out, GROUPING_TASK, method, scale, say=say)
+        folder = ensure_trained(out, GROUPING_TASK, method, scale, on_epoch=on_epoch, say=say)
         evaluated = evaluate(folder, Settings(scale.episodes, scale.long_steps))
         numbers.setdefault("random", evaluated["extra"]["random"]["measures"][GROUPING_MEASURE])
         numbers[method] = evaluated["extra"]["measures"][GROUPING_MEASURE]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.evaluate import Settings, evaluate
+from pairvdn.experiment.loop import Report
 from pairvdn.experiment.reproduce.tasks import Scale, ensure_trained
 
 ROTATIONS = {"rotation": "box-jump-16-rotation", "no-rotation": "box-jump-16-no-rotation"}
@@ -29,7 +30,9 @@ class Cell(NamedTuple):
     diverged: int
 
 
-def table1(out: Path, scale: Scale, *, say: Callable[[str], None]) -> list[Cell]:
+def table1(
+    out: Path, scale: Scale, *, on_epoch: Callable[[Report], None], say: Callable[[str], None]
+) -> list[Cell]:
     """Train what is missing, evaluate it, and write `table1.md`, `.csv` and `.json`.
 
     With the preset `table1` neither the observation nor the reward knows how long an episode
@@ -39,7 +42,7 @@ def table1(out: Path, scale: Scale, *, say: Callable[[str], None]) -> list[Cell]
     cells: list[Cell] = []
     for rotation, task in ROTATIONS.items():
         for method in scale.methods:
-            folder = ensure_trained(out, task, method, scale, say=say)
+            folder = ensure_trained(out, task, method, scale, on_epoch=on_epoch, say=say)
             evaluated = evaluate(folder, settings)
             if method == scale.methods[0]:
                 cells += _cells("random", rotation, evaluated, evaluated["extra"]["random"])

@@ -8,6 +8,7 @@ from typing import Any
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError, FolderError
 from pairvdn.experiment.folder import is_finished, read_config, run_folders
+from pairvdn.experiment.loop import Report
 from pairvdn.experiment.presets import load_preset, preset_names
 from pairvdn.experiment.run import resume, train
 from pairvdn.learning import Diverged
@@ -91,7 +92,13 @@ def _preset(task: str, method: str) -> str:
 
 
 def ensure_trained(
-    out: Path, task: str, method: str, scale: Scale, *, say: Callable[[str], None]
+    out: Path,
+    task: str,
+    method: str,
+    scale: Scale,
+    *,
+    on_epoch: Callable[[Report], None],
+    say: Callable[[str], None],
 ) -> Path:
     """The folder of the trained seeds: what is finished is kept, what was stopped goes on."""
     folder = out / "runs" / task / method
@@ -100,14 +107,14 @@ def ensure_trained(
     try:
         if not (folder / "config.toml").exists():
             say(f"training: {label}")
-            train(config, folder, num_seeds=scale.seeds, say=say)
+            train(config, folder, num_seeds=scale.seeds, on_epoch=on_epoch, say=say)
             return folder
         _require_same(folder, config, scale)
         if all(is_finished(run, config) for run in run_folders(folder)):
             say(f"finished before: {label}")
         else:
             say(f"going on: {label}")
-            resume(folder, say=say)
+            resume(folder, on_epoch=on_epoch, say=say)
     except Diverged as error:
         say(f"diverged: {label}: {error}")
     return folder

@@ -2,7 +2,7 @@
 
 class Episode {
   constructor(run, about, arrays) {
-    Object.assign(this, about); // length, hold, ended, measures
+    Object.assign(this, about); // length, hold, measures
     this.run = run;
     this.arrays = arrays;
     this.hasPairs = "thought.payoffs" in arrays;

@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# The last line says whether pages were tested in a real browser.
+SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
 .PHONY: help demo test test-all lint types layers tests benchmark format constraints clean
 help:  ## list the targets
@@ -16,6 +18,7 @@ test: lint types layers tests  ## format, lint, types, layers, tests
 
 test-all: lint types layers  ## the same, with the slow tests
 	$(PYTEST) -m "" --cov --cov-report=term
+	@$(SAY_SKIPPED)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -29,6 +32,7 @@ layers: $(VENV)/.dev
 
 tests: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
+	@$(SAY_SKIPPED)
 
 format: $(VENV)/.dev  ## let ruff format and mend what it can
 	$(BIN)/ruff format .

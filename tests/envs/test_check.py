@@ -122,9 +122,15 @@ BREAKS = {
     "no name": ("sizes", {"name": ""}),
     "an array inside": ("hashable", {"extra": jnp.ones(3)}),
     "a Python branch": ("traceable", {"on_step": branches}),
-    "wrong observation size": ("shapes and dtypes", {"observation_size": 3}),
+    "wrong observation size": (
+        "shapes and dtypes",
+        {"observation_size": 3, "observation_names": ("place", "time", "more")},
+    ),
     "wrong state size": ("shapes and dtypes", {"state_size": 1}),
-    "wrong number of actions": ("shapes and dtypes", {"num_actions": 3}),
+    "wrong number of actions": (
+        "shapes and dtypes",
+        {"num_actions": 3, "action_names": ("left", "stay", "right")},
+    ),
     "reward of rank 1": (
         "shapes and dtypes",
         {"on_step": replace("reward", lambda x: x[None])},
@@ -206,6 +212,8 @@ BREAKS = {
     ),
     "positions of the wrong shape": ("positions", {"on_positions": lambda places: places[0]}),
     "positions not finite": ("positions", {"on_positions": lambda places: places / 0}),
+    "an action without a name": ("names", {"action_names": ("left", "stay", "right")}),
+    "two numbers of one name": ("names", {"observation_names": ("place", "place")}),
 }
 
 

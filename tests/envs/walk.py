@@ -97,6 +97,8 @@ class Broken(Environment[WalkState]):
     on_scene: Callable = lambda scene: scene
     on_positions: Callable = lambda places: places
     team_reward: str = "sum"
+    action_names: tuple = ("left", "stay", "right", "leap")
+    observation_names: tuple = ("place", "time")
     extra: object = None
 
     def reset(self, key):

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),
     "train": ("pairvdn.cli.train:main", "train from a preset"),
+    "watch": ("pairvdn.cli.watch:main", "see what the agents of a run do, and why"),
 }
 
 

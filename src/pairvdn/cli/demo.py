@@ -11,7 +11,7 @@ from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.progress import progress
 from pairvdn.cli.tables import interval, table
-from pairvdn.evaluation import Played, film_greedy, play_greedy, play_random, summary
+from pairvdn.evaluation import Played, play_greedy, play_random, record_greedy, summary
 from pairvdn.experiment import load, load_preset, train
 from pairvdn.experiment.evaluate import env_for, moments
 from pairvdn.experiment.run import Loaded
@@ -44,13 +44,10 @@ def main(arguments: Sequence[str]) -> int:
     last, best = load(out), load(out, "best")
     print(_table(last, best, episodes))
     env = env_for(last, LONG)
-    gif = film(
-        film_greedy(env, last.value, seed=0, action_hold=last.action_hold),
-        out / "tower.gif",
-        every=5,
-    )
+    (played,) = record_greedy(env, last.value, seed=0, action_hold=last.action_hold)
+    gif = film(played, out / "tower.gif", every=5)
     print(f"\nrun             {out}\nlearning curve  {plot([out], out / 'curve')[0]}")
-    print(f"film            {gif}")
+    print(f"film            {gif}\nto see why      pairvdn watch {out}")
     return 0
 
 

@@ -10,6 +10,7 @@ from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
     HasMeasures,
+    HasNames,
     HasPositions,
     HasShares,
     HasTeamReward,
@@ -82,6 +83,7 @@ __all__ = [
     "Environment",
     "EpisodeStatistics",
     "HasMeasures",
+    "HasNames",
     "HasPositions",
     "HasShares",
     "HasTeamReward",

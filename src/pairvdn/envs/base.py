@@ -110,6 +110,21 @@ class HasMeasures(Protocol):
         ...
 
 
+@runtime_checkable
+class HasNames(Protocol):
+    """What an environment offers whose numbers have names, for people to read."""
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """A word or two for each action."""
+        ...
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """A few words for each number that an agent observes."""
+        ...
+
+
 class Share(eqx.Module):
     """How many of some things had a property; shares of several steps are added up."""
 

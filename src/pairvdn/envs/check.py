@@ -9,6 +9,7 @@ from pairvdn.envs.conformance.subject import Subject
 # In this order, because later rules rely on earlier ones.
 RULES = {
     "sizes": declared.sizes,
+    "names": declared.names,
     "hashable": declared.hashable,
     "traceable": declared.traceable,
     "shapes and dtypes": declared.shapes,

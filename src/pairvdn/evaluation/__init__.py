@@ -1,7 +1,8 @@
 """From policies to numbers with intervals."""
 
-from pairvdn.evaluation.film import Film, film_greedy, film_random
+from pairvdn.evaluation.alone import Alone
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
+from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
 from pairvdn.evaluation.report import report, summary
 from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episodes
 from pairvdn.evaluation.statistics import (
@@ -13,17 +14,19 @@ from pairvdn.evaluation.statistics import (
     probability_of_improvement,
     summarise,
 )
+from pairvdn.evaluation.thought import Thought
 
 __all__ = [
     "RANDOM_EPISODES",
+    "Alone",
     "Episodes",
     "Estimate",
-    "Film",
+    "Frame",
     "Played",
+    "Recording",
     "Summary",
+    "Thought",
     "bootstrap",
-    "film_greedy",
-    "film_random",
     "greedy_episodes",
     "interquartile_mean",
     "mean_over_tasks",
@@ -31,6 +34,8 @@ __all__ = [
     "play_random",
     "probability_of_improvement",
     "random_episodes",
+    "record_greedy",
+    "record_random",
     "report",
     "summarise",
     "summary",

@@ -13,6 +13,7 @@ from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episode
 from pairvdn.values import Value
 
 RANDOM_EPISODES = 30  # as in the paper
+GREEDY, RANDOM = 0, 1  # streams of random numbers that a seed gives
 Numbers = Float[np.ndarray, "_"]
 
 
@@ -40,10 +41,10 @@ def play_greedy(
     """Play what `value` thinks best. The same arguments give the same numbers."""
     if isinstance(env, HostEnvironment):
         played = Stage(env, episodes).play_greedy(
-            value, seed=(0, seed), action_hold=action_hold, moments=moments
+            value, seed=(GREEDY, seed), action_hold=action_hold, moments=moments
         )
         return _to_numpy(played, moments)
-    key = jax.random.fold_in(jax.random.key(seed), 0)
+    key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     return _to_numpy(_greedy(env, value, key, episodes, action_hold, moments), moments)
 
 
@@ -56,9 +57,9 @@ def play_random(
 ) -> Played:
     """Play uniformly random allowed actions, drawn anew in every step."""
     if isinstance(env, HostEnvironment):
-        played = Stage(env, episodes).play_random(seed=(1, seed), moments=moments)
+        played = Stage(env, episodes).play_random(seed=(RANDOM, seed), moments=moments)
         return _to_numpy(played, moments)
-    key = jax.random.fold_in(jax.random.key(seed), 1)
+    key = jax.random.fold_in(jax.random.key(seed), RANDOM)
     return _to_numpy(_random(env, key, episodes, moments), moments)
 
 

@@ -32,10 +32,10 @@ class Settings:
     checkpoint: Literal["last", "best"] = "last"
 
     def __post_init__(self) -> None:
-        _require("episodes", self.episodes, 1, MOST_EPISODES)
-        _require("seed", self.seed, 0, 2**32 - 1)
+        require_within("episodes", self.episodes, 1, MOST_EPISODES)
+        require_within("seed", self.seed, 0, 2**32 - 1)
         if self.max_steps is not None:
-            _require("max-steps", self.max_steps, 1, 10**6)
+            require_within("max-steps", self.max_steps, 1, 10**6)
 
 
 def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
@@ -181,6 +181,7 @@ def _keep(folder: Path, settings: Settings, evaluated: dict[str, Any]) -> None:
     write_text(file, json.dumps(evaluated, indent=2) + "\n")
 
 
-def _require(name: str, number: int, least: int, most: int) -> None:
+def require_within(name: str, number: int, least: int, most: int) -> None:
+    """Refuse a setting outside of its range."""
     if not least <= number <= most:
         raise ConfigError(f"{name} must be from {least} to {most}, not {number}.")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pairvdn.types import PRNGKey
+from pairvdn.values.agents import HasUtilities
 from pairvdn.values.base import Value
 from pairvdn.values.pairs import HasPairs, Pairs
 
@@ -64,4 +65,4 @@ def make(
     return build(**sizes, key=key, **arguments)
 
 
-__all__ = ["HasPairs", "Pairs", "Value", "constructor", "make", "names"]
+__all__ = ["HasPairs", "HasUtilities", "Pairs", "Value", "constructor", "make", "names"]

@@ -1,6 +1,6 @@
 """What methods with one utility per agent share: the network, and the best action of each agent."""
 
-from typing import Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,6 +8,15 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
+
+
+@runtime_checkable
+class HasUtilities(Protocol):
+    """What a value offers in which every agent has one of its own: numbers to look at."""
+
+    def utilities(self, tables: Any) -> Float[Array, "n a"]:
+        """Q_i(o_i, ·) for every agent i, of which each maximises its own."""
+        ...
 
 
 class AgentNetwork(eqx.Module):

@@ -61,3 +61,7 @@ class Iql(Value[Float[Array, "n a"]]):
     ) -> tuple[Int32[Array, " n"], Float[Array, " h"]]:
         """Each agent's own best allowed action; an agent that has none does not stop others."""
         return best(tables, mask)
+
+    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
+        """The tables are the utilities."""
+        return tables

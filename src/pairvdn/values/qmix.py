@@ -203,3 +203,7 @@ class Qmix(Value[QmixTables]):
         value = tables.mixer(jnp.where(decided, values, 0.0))
         value = jnp.where(decided, value, values.sum())
         return jnp.where(decided, actions, -1), value[None]
+
+    def utilities(self, tables: QmixTables) -> Float[Array, "n a"]:
+        """What the mixer mixes."""
+        return tables.utilities

@@ -60,3 +60,7 @@ class Vdn(Value[Float[Array, "n a"]]):
         """Each agent's own best action: the sum is largest where every term is."""
         actions, values = best(tables, mask)
         return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+
+    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
+        """The tables are the utilities."""
+        return tables

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pairvdn.evaluation import Film
+from pairvdn.evaluation import Recording
 from pairvdn.viewing.raster import draw
 
 try:
@@ -12,7 +12,7 @@ except ImportError as error:
 
 
 def write_gif(
-    film: Film,
+    recording: Recording,
     path: Path,
     *,
     every: int = 4,
@@ -23,8 +23,8 @@ def write_gif(
     """Write every so many steps of an episode, which then lasts as long as the episode does."""
     if every < 1:
         raise ValueError(f"every must be at least 1, not {every}.")
-    steps = range(0, int(film.length) + 1, every)
-    frames = [draw(film.scene(step), height=height, width=width) for step in steps]
+    steps = range(0, recording.length + 1, every)
+    frames = [draw(recording.scene(step), height=height, width=width) for step in steps]
     path.parent.mkdir(parents=True, exist_ok=True)
     imageio.imwrite(path, frames, duration=1000 * every * seconds_per_step, loop=0)
     return path

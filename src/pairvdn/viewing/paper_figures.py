@@ -14,7 +14,7 @@ import numpy as np
 
 from pairvdn import envs
 from pairvdn.envs.scene import Rectangles, Scene
-from pairvdn.evaluation import film_greedy, film_random
+from pairvdn.evaluation import record_greedy, record_random
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.curves import learning_curve, shading
 from pairvdn.experiment.evaluate import Settings, env_for, evaluate
@@ -74,14 +74,14 @@ def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
         numbers[method] = evaluated["extra"]["measures"][GROUPING_MEASURE]
         for seed, run in enumerate(run_folders(folder)[:GROUPING_SEEDS]):
             loaded = load(run)
-            film = film_greedy(
+            (played,) = record_greedy(
                 env_for(loaded, scale.long_steps),
                 loaded.value,
                 seed=seed,
                 action_hold=loaded.action_hold,
             )
             pictures += [
-                Picture(f"{method}, seed {seed}, t={step}", _pixels(film.scene(step)))
+                Picture(f"{method}, seed {seed}, t={step}", _pixels(played.scene(step)))
                 for step in (loaded.env.max_steps, scale.long_steps)
             ]
     files = draw_pictures(pictures, out / "grouping", columns=4, note=scale.note)
@@ -92,8 +92,8 @@ def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
 def observations(out: Path, *, num_boxes: int = 16, steps: int = 400) -> Made:
     """Boxes coloured by a distance that they observe: red is 0, black is 1 (appendix B)."""
     env = envs.make("box-jump", num_boxes=num_boxes, fixed_rotation=True, max_steps=steps)
-    film = film_random(env, seed=0)
-    scene, seen = film.scene(steps), film.observations[steps]
+    (played,) = record_random(env, seed=0)
+    scene, seen = played.scene(steps), played.frames.observation[steps]
     pictures = [
         Picture(f"'{name}' distance", _pixels(_coloured(scene, np.asarray(seen[:, column]))))
         for name, column in DISTANCES.items()
@@ -110,9 +110,9 @@ def environments(out: Path, *, steps: int = 100) -> Made:
     there = [name for name in titles if name in envs.names()]
     pictures = []
     for name in there:
-        film = film_random(envs.make(name), seed=0)
-        moment = min(steps, int(film.length))
-        pictures.append(Picture(titles[name], _pixels(film.scene(moment))))
+        (played,) = record_random(envs.make(name), seed=0)
+        moment = min(steps, played.length)
+        pictures.append(Picture(titles[name], _pixels(played.scene(moment))))
     files = draw_pictures(pictures, out / "environments", columns=len(pictures))
     missing = [titles[name] for name in titles if name not in there]
     return Made(files, f"Not in this version: {'; '.join(missing)}." if missing else "")

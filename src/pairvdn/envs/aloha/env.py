@@ -75,6 +75,16 @@ class Aloha(Environment[AlohaState]):
         """Steps after which an episode is truncated."""
         return self._max_steps
 
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("idle", "send")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return ("queue",)
+
     def reset(self, key: PRNGKey) -> tuple[AlohaState, TimeStep]:
         """Every episode starts alike."""
         del key

@@ -14,6 +14,7 @@ from pairvdn.envs.box_jump.observe import (
     OWN_NUMBERS,
     SCALINGS,
     can_jump,
+    observation_names,
     observe,
 )
 from pairvdn.envs.box_jump.once import Once, once_by
@@ -138,6 +139,16 @@ class BoxJump(Environment[BoxJumpState]):
         """How many examples are simulated together."""
         example = num_pairs(self.parameters) * PAIR_BYTES[self.parameters.fixed_rotation]
         return min(max(CHUNK_BYTES // example, 32), MOST_EXAMPLES)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("nothing", "left", "right", "jump")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return observation_names(self.parameters)
 
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
         """Put the boxes in a row around the middle of the map."""

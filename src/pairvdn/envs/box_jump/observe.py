@@ -14,7 +14,12 @@ from pairvdn.envs.box_jump.types import BoxJumpState
 if TYPE_CHECKING:
     from pairvdn.envs.box_jump.presets import Parameters
 
-OWN_NUMBERS = 11
+OWN_NAMES = (
+    *("x", "y", "horizontal speed", "vertical speed", "angle", "turning"),
+    *("box to the left", "box to the right", "box above", "box below", "can jump"),
+)
+OWN_NUMBERS = len(OWN_NAMES)
+SHARED_NAMES = {"best": "best height", "time": "elapsed time", "num_boxes": "number of boxes"}
 WINDOW = 20.0  # vertical distances are in heights of this window ...
 WINDOW_TOP = 15.0  # ... whose top is this far above the floor
 
@@ -58,6 +63,13 @@ SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*
 def can_jump(state: BoxJumpState, parameters: "Parameters") -> Bool[Array, "n *b"]:
     """Whether each box stood for long enough: all of the look-back, and since the reset."""
     return (state.calm >= parameters.look_back) & ~state.fallen
+
+
+def observation_names(parameters: "Parameters") -> tuple[str, ...]:
+    """What each number of `observe` is."""
+    shared = [SHARED_NAMES[name] for name in parameters.shared_numbers]
+    ids = [f"is box {box}" for box in range(parameters.num_boxes)] if parameters.agent_ids else []
+    return (*OWN_NAMES, *shared, *ids)
 
 
 def own_numbers(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "n 11 *b"]:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pairvdn.envs.base import HasPositions
+from pairvdn.envs.base import HasNames, HasPositions
 from pairvdn.envs.conformance.compare import plain
 from pairvdn.envs.conformance.subject import Outcome, Subject
 from pairvdn.envs.scene import Scene
@@ -24,6 +24,18 @@ def sizes(subject: Subject[Any]) -> Iterator[str]:
         size = getattr(subject.env, field)
         if not isinstance(size, int) or size < 1:
             yield f"{field} must be a whole number of at least 1; it is {size!r}"
+
+
+def names(subject: Subject[Any]) -> Iterator[str]:
+    """If there are names, every action and every number of an observation has one of its own."""
+    env = subject.env
+    if not isinstance(env, HasNames):
+        return
+    lengths = {"action_names": env.num_actions, "observation_names": env.observation_size}
+    for field, length in lengths.items():
+        found = getattr(env, field)
+        if len(found) != length or len(set(found)) != length or not all(found):
+            yield f"{field} must be {length} different texts; they are {found}"
 
 
 def hashable(subject: Subject[Any]) -> Iterator[str]:

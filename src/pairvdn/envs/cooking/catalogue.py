@@ -26,16 +26,17 @@ CHOPPED_ONLY = ("Tomato", "Lettuce", "Onion", "Cucumber", "Apple", "Watermelon",
 FOODS = (*CHOPPED_ONLY, *BLENDABLE)
 DYNAMICS = ("Plate", *FOODS)
 
-# How many numbers one thing of a class has in an observation.
-FEATURES = {
-    **dict.fromkeys((*STATICS, "Plate"), 3),  # x, y, 1
-    **dict.fromkeys(CHOPPED_ONLY, 5),  # x, y, fresh, chopped, 1
-    **dict.fromkeys(BLENDABLE, 6),  # x, y, not done, chopped, mashed, 1
-    "Agent": 7,  # x, y, one-hot of left, right, down, up, 1
+# The numbers that one thing of a class has in an observation.
+_PLACE = ("x", "y")
+FEATURE_NAMES = {
+    **dict.fromkeys((*STATICS, "Plate"), (*_PLACE, "exists")),
+    **dict.fromkeys(CHOPPED_ONLY, (*_PLACE, "fresh", "chopped", "exists")),
+    **dict.fromkeys(BLENDABLE, (*_PLACE, "not done", "chopped", "mashed", "exists")),
+    "Agent": (*_PLACE, "left", "right", "down", "up", "exists"),
     # Not in this kitchen, but a meta file may leave room for them.
-    "Switch": 4,
-    "Block": 4,
-    "Floor": 0,
+    **dict.fromkeys(("Switch", "Block"), ("1", "2", "3", "4")),
+    "Floor": (),
 }
+FEATURES = {kind: len(names) for kind, names in FEATURE_NAMES.items()}
 
 MAX_AGENTS = 4

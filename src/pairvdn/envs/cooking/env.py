@@ -11,7 +11,7 @@ from pairvdn.envs.cooking.catalogue import FEATURES
 from pairvdn.envs.cooking.interact import bring_along, interact
 from pairvdn.envs.cooking.kitchen import Kitchen, kitchen
 from pairvdn.envs.cooking.movement import intend
-from pairvdn.envs.cooking.observe import columns, observe
+from pairvdn.envs.cooking.observe import columns, observation_names, observe
 from pairvdn.envs.cooking.recipes import progress
 from pairvdn.envs.cooking.reward import agent_rewards
 from pairvdn.envs.cooking.scene import scene
@@ -109,6 +109,16 @@ class Cooking(Environment[CookingState]):
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
         return self.settings.max_steps
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("nothing", "left", "right", "down", "up")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return observation_names(self.settings.meta)
 
     def reset(self, key: PRNGKey) -> tuple[CookingState, TimeStep]:
         """Lay out the level."""

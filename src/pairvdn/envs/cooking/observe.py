@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.cooking.catalogue import BLENDABLE, FEATURES, FOODS, STATICS
+from pairvdn.envs.cooking.catalogue import BLENDABLE, FEATURE_NAMES, FEATURES, FOODS, STATICS
 from pairvdn.envs.cooking.kitchen import Kitchen
 from pairvdn.envs.cooking.level import Meta
 from pairvdn.envs.cooking.types import CookingState
@@ -37,6 +37,16 @@ def columns(meta: Meta) -> Columns:
     part = np.array([part for _, _, part in names])
     agent = np.array([i if kind == "Agent" else -1 for kind, i, _ in names], np.int32)
     return Columns(len(names), part == 0, part == 1, agent, int(np.argmax(agent >= 0)))
+
+
+def observation_names(meta: Meta) -> tuple[str, ...]:
+    """What each number of `observe` is."""
+    return tuple(
+        f"{kind} {number}, {name}"
+        for kind, count in meta
+        for number in range(count)
+        for name in FEATURE_NAMES[kind]
+    )
 
 
 def observe(

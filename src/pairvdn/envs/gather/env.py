@@ -73,6 +73,16 @@ class Gather(Environment[GatherState]):
         """Steps after which an episode ends."""
         return self._max_steps
 
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("up", "down", "left", "right", "stay")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return ("row", "column", "goal's row", "goal's column")
+
     def reset(self, key: PRNGKey) -> tuple[GatherState, TimeStep]:
         """Agents anywhere, the goal by vote."""
         state = start(key, self.num_agents)

@@ -29,6 +29,7 @@ class OneStepGame(Environment[OneStepState]):
     _num_actions: int = eqx.field(static=True)
     payoff: Payoff
     best_reward: float = eqx.field(static=True)  # what the best joint action pays
+    _words: tuple[str, ...] | None = eqx.field(static=True, default=None)
 
     @property
     def name(self) -> str:
@@ -59,6 +60,16 @@ class OneStepGame(Environment[OneStepState]):
     def max_steps(self) -> int:
         """One; the episode terminates there, so it is never truncated."""
         return 1
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Words where the game has a story, else numbers."""
+        return self._words or tuple(map(str, range(self.num_actions)))
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return ("always 1",)
 
     def reset(self, key: PRNGKey) -> tuple[OneStepState, TimeStep]:
         """Nothing is random: every episode is the same."""

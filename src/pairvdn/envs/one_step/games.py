@@ -39,26 +39,26 @@ def qtran() -> OneStepGame:
 def wall(num_agents: int = 2) -> OneStepGame:
     """Rest (0) or hit (1): all must hit at once. A sum over ring pairs only for two agents."""
     num_agents = whole_number("num_agents", num_agents, 2)
-    return OneStepGame("wall", num_agents, 2, WallPayoff(), best_reward=1.0)
+    return OneStepGame("wall", num_agents, 2, WallPayoff(), 1.0, ("rest", "hit"))
 
 
 def wall_graded(num_agents: int = 4) -> OneStepGame:
     """Rest (0) or hit (1): as `wall`, but a sum over ring pairs for every number of agents."""
     num_agents = whole_number("num_agents", num_agents, 2)
-    return OneStepGame("wall-graded", num_agents, 2, GradedWallPayoff(), best_reward=1.0)
+    return OneStepGame("wall-graded", num_agents, 2, GradedWallPayoff(), 1.0, ("rest", "hit"))
 
 
 def crossroads(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): cars that are neighbours on the ring crash if both go."""
     num_agents = whole_number("num_agents", num_agents, 2)
     best = float(num_agents // 2)
-    return OneStepGame("crossroads", num_agents, 2, CrossroadsPayoff(), best_reward=best)
+    return OneStepGame("crossroads", num_agents, 2, CrossroadsPayoff(), best, ("stop", "go"))
 
 
 def crossroads_all(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): any two cars that go crash, so only one should."""
     num_agents = whole_number("num_agents", num_agents, 2)
-    return OneStepGame("crossroads-all", num_agents, 2, CrossroadsAllPayoff(), best_reward=1.0)
+    return OneStepGame("crossroads-all", num_agents, 2, CrossroadsAllPayoff(), 1.0, ("stop", "go"))
 
 
 def ring_game(num_agents: int = 4, num_actions: int = 3, seed: int = 0) -> OneStepGame:

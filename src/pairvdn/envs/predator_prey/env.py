@@ -9,6 +9,7 @@ from pairvdn.envs.arguments import number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.predator_prey.observe import (
     NUMBERS_EACH,
+    OBSERVATION_NAMES,
     OBSERVATION_SIZE,
     global_state,
     observe,
@@ -109,6 +110,16 @@ class PredatorPrey(Environment[PredatorPreyState]):
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
         return self._max_steps
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("up", "down", "left", "right", "stay", "catch")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return OBSERVATION_NAMES
 
     def reset(self, key: PRNGKey) -> tuple[PredatorPreyState, TimeStep]:
         """Everyone at a random cell."""

@@ -11,6 +11,11 @@ REACH = 2
 _SIGHT = range(-REACH, REACH + 1)
 WINDOW = np.array([(row, column) for row in _SIGHT for column in _SIGHT], np.int32)
 OBSERVATION_SIZE = 2 * len(WINDOW)
+OBSERVATION_NAMES = tuple(
+    f"{who} {row:+d} down, {column:+d} right"
+    for who in ("predator", "prey")
+    for row, column in WINDOW.tolist()
+)
 NUMBERS_EACH = 3  # that the state has of everyone
 
 

@@ -8,7 +8,7 @@ from pairvdn.envs.arguments import whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.grid import same_cell
 from pairvdn.envs.scene import Scene
-from pairvdn.envs.sensor.observe import global_state, observe
+from pairvdn.envs.sensor.observe import OBSERVATION_NAMES, WAYS, global_state, observe
 from pairvdn.envs.sensor.reward import team_reward
 from pairvdn.envs.sensor.rules import (
     NOTHING,
@@ -82,6 +82,16 @@ class Sensor(Environment[SensorState]):
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
         return self._max_steps
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return (*WAYS, "nothing")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return OBSERVATION_NAMES
 
     def reset(self, key: PRNGKey) -> tuple[SensorState, TimeStep]:
         """Place the targets."""

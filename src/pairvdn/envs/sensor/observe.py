@@ -8,6 +8,8 @@ from pairvdn.envs.sensor.rules import COLUMNS, ROWS, WINDOW, sensors
 from pairvdn.envs.sensor.types import SensorState
 
 OUTSIDE = -1.0
+WAYS = ("up left", "up", "up right", "left", "right", "down left", "down", "down right")
+OBSERVATION_NAMES = (*WAYS[:4], "here", *WAYS[4:], "row", "column")
 
 
 def observe(state: SensorState) -> Float[Array, "n 11"]:

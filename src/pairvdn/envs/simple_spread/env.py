@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn.envs.arguments import number_within, one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Scene
-from pairvdn.envs.simple_spread.observe import observation_size, observe
+from pairvdn.envs.simple_spread.observe import observation_names, observation_size, observe
 from pairvdn.envs.simple_spread.physics import DIRECTIONS, advance
 from pairvdn.envs.simple_spread.reward import agent_rewards
 from pairvdn.envs.simple_spread.scene import scene
@@ -89,6 +89,16 @@ class SimpleSpread(Environment[SimpleSpreadState]):
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
         return self._max_steps
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does, in a word."""
+        return ("nothing", "left", "right", "down", "up")
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is."""
+        return observation_names(self.num_agents)
 
     def reset(self, key: PRNGKey) -> tuple[SimpleSpreadState, TimeStep]:
         """Everything uniform in the square, at rest."""

@@ -13,6 +13,18 @@ def observation_size(num_agents: int) -> int:
     return 4 + 2 * num_agents + (2 + WORDS) * (num_agents - 1)
 
 
+def observation_names(num_agents: int) -> tuple[str, ...]:
+    """What each number of `observe` is."""
+    others = range(1, num_agents)
+    things = [
+        *("velocity", "place"),
+        *(f"landmark {number}" for number in range(num_agents)),
+        *(f"other agent {number}" for number in others),
+        *(f"silence of other agent {number}" for number in others),
+    ]
+    return tuple(f"{thing}, {axis}" for thing in things for axis in "xy")
+
+
 def observe(state: SimpleSpreadState) -> Float[Array, "n o"]:
     """Velocity, place, landmarks and other agents relative to it, and the others' silence."""
     n, dtype = state.position.shape[0], state.position.dtype

@@ -1,0 +1,125 @@
+"""Runs on disk -> recordings of greedy episodes."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from pairvdn.envs import Environment, HasNames, Task
+from pairvdn.evaluation import Recording, record_greedy
+from pairvdn.experiment.errors import ConfigError
+from pairvdn.experiment.evaluate import env_for, require_within
+from pairvdn.experiment.run import Loaded, load
+
+MOST_EPISODES, MOST_STEPS = 100, 20_000  # a recording is held in memory as a whole
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What to record; `max_steps` None is as long as in training."""
+
+    episodes: int = 3
+    max_steps: int | None = None
+    seed: int = 0
+    checkpoint: Literal["last", "best"] = "last"
+
+    def __post_init__(self) -> None:
+        require_within("episodes", self.episodes, 1, MOST_EPISODES)
+        require_within("seed", self.seed, 0, 2**32 - 1)
+        if self.max_steps is not None:
+            require_within("max-steps", self.max_steps, 1, MOST_STEPS)
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedRun:
+    """Episodes of a run, and what one has to know to read them."""
+
+    name: str  # of its folder
+    environment: str
+    method: str
+    checkpoint: str
+    epoch: int
+    seed: int  # of the first episode
+    num_agents: int
+    action_names: tuple[str, ...]
+    observation_names: tuple[str, ...]
+    recordings: list[Recording]
+
+
+def record_run(folder: Path, settings: Settings) -> RecordedRun:
+    """Play and record greedy episodes of a run."""
+    loaded = load(folder, settings.checkpoint)
+    return _record(loaded, _env_for(loaded, settings), settings)
+
+
+def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedRun]:
+    """Record two runs from the same starts; they must play the same environment."""
+    runs = [load(one, settings.checkpoint) for one in (folder, other)]
+    envs = [_env_for(one, settings) for one in runs]
+    if not _start_alike(*envs, seed=settings.seed):
+        raise ConfigError(
+            f"{folder} and {other} do not play the same environment: "
+            f"{_text(runs[0])} and {_text(runs[1])}."
+        )
+    return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
+
+
+def _env_for(loaded: Loaded, settings: Settings) -> Environment[Any]:
+    env: Task = env_for(loaded, settings.max_steps)
+    if not isinstance(env, Environment):
+        raise ConfigError(f"{env.name} is stepped on the host and has no scenes to record.")
+    return env
+
+
+def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:
+    actions, observations = _names(env)
+    return RecordedRun(
+        name=loaded.folder.resolve().name,
+        environment=loaded.config.env.name,
+        method=loaded.config.method.name,
+        checkpoint=loaded.checkpoint,
+        epoch=loaded.epoch,
+        seed=settings.seed,
+        num_agents=env.num_agents,
+        action_names=actions,
+        observation_names=observations,
+        recordings=record_greedy(
+            env,
+            loaded.value,
+            episodes=settings.episodes,
+            seed=settings.seed,
+            action_hold=loaded.action_hold,
+        ),
+    )
+
+
+def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:
+    """Whether a reset looks the same: same name, same things at the same places."""
+
+    def start(env: Environment[Any]) -> Any:
+        state, _ = env.reset(jax.random.key(seed))
+        return env.scene(state)
+
+    if (first.name, first.num_agents, first.num_actions) != (
+        second.name,
+        second.num_agents,
+        second.num_actions,
+    ):
+        return False
+    one, other = (jax.tree.leaves(jax.jit(start, static_argnums=0)(env)) for env in (first, second))
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
+
+
+def _text(run: Loaded) -> str:
+    arguments = ", ".join(f"{key} {value}" for key, value in run.config.env.arguments.items())
+    return f"{run.config.env.name} ({arguments})"
+
+
+def _names(env: Environment[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of actions and of observations; numbers where the environment has no names."""
+    if isinstance(env, HasNames):
+        return env.action_names, env.observation_names
+    numbers = tuple(map(str, range(max(env.num_actions, env.observation_size))))
+    return numbers[: env.num_actions], numbers[: env.observation_size]

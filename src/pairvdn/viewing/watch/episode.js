@@ -1,0 +1,177 @@
+// One recorded episode: what evaluation/recording.py writes, by step.
+
+class Episode {
+  constructor(run, about, arrays) {
+    Object.assign(this, about); // length, hold, measures
+    this.run = run;
+    this.arrays = arrays;
+    this.hasPairs = "thought.payoffs" in arrays;
+    this.actionCount = run.actions.length;
+    this.bounds = this.wholeBounds();
+  }
+
+  array(name) {
+    return this.arrays[name];
+  }
+
+  // The frame to show at a step; after its end an episode stands still.
+  frame(step) {
+    return Math.min(step, this.length);
+  }
+
+  // Which decision the agents follow at this step; at the end, the last one.
+  decision(step) {
+    return Math.floor(Math.min(step, this.length - 1) / this.hold);
+  }
+
+  isOver(step) {
+    return step >= this.length;
+  }
+
+  // The action that an agent takes in this step, or took last; -1: none was allowed.
+  action(step, agent) {
+    return this.array("actions").at(Math.min(step, this.length - 1), agent);
+  }
+
+  actionName(action) {
+    return action < 0 ? "none" : this.run.actions[action];
+  }
+
+  isAllowed(step, agent, action) {
+    return (
+      this.array("thought.mask").at(this.decision(step), agent * this.actionCount + action) > 0
+    );
+  }
+
+  aloneAction(step, agent) {
+    return this.array("thought.alone.actions").at(this.decision(step), agent);
+  }
+
+  coordinates(step, agent) {
+    return (
+      this.hasPairs && this.array("thought.alone.coordinated").at(this.decision(step), agent) > 0
+    );
+  }
+
+  coordinatingAgents(step) {
+    let count = 0;
+    for (let agent = 0; agent < this.run.agents; agent++) count += this.coordinates(step, agent);
+    return count;
+  }
+
+  // What the chosen joint action is worth more than that of agents who act alone.
+  teamGain(step) {
+    const decision = this.decision(step);
+    return (
+      this.array("thought.value").at(decision) - this.array("thought.alone.value").at(decision)
+    );
+  }
+
+  // The value of the decision; the mean over agents where each has its own.
+  value(step) {
+    const values = this.array("thought.value");
+    let sum = 0;
+    for (let head = 0; head < values.rowLength; head++) sum += values.at(this.decision(step), head);
+    return sum / values.rowLength;
+  }
+
+  get pairCount() {
+    return this.hasPairs ? this.array("thought.edges").shape[1] : 0;
+  }
+
+  cell(step, pair, row, column) {
+    if (row < 0 || column < 0) return NaN;
+    const place = (pair * this.actionCount + row) * this.actionCount + column;
+    return this.array("thought.payoffs").at(this.decision(step), place);
+  }
+
+  get payoffDecimals() {
+    return this.array("thought.payoffs").decimals;
+  }
+
+  // One pair at one step: who, what they chose, and what each would have chosen alone.
+  pair(step, pair) {
+    const edges = this.array("thought.edges");
+    const decision = this.decision(step);
+    const [i, j] = [edges.at(decision, 2 * pair), edges.at(decision, 2 * pair + 1)];
+    const chosen = [this.action(step, i), this.action(step, j)];
+    return {
+      pair,
+      i,
+      j,
+      chosen,
+      alone: [this.aloneAction(step, i), this.aloneAction(step, j)],
+      contribution: this.cell(step, pair, ...chosen),
+      coordinates: this.coordinates(step, i) || this.coordinates(step, j),
+    };
+  }
+
+  pairs(step) {
+    return Array.from({ length: this.pairCount }, (_, pair) => this.pair(step, pair));
+  }
+
+  // The pair of two agents; where they are none now, the pair of the first with its partner.
+  findPair(step, [i, j]) {
+    const pairs = this.pairs(step);
+    return (
+      pairs.find((one) => one.i === i && one.j === j) ??
+      pairs.find((one) => one.i === j && one.j === i) ??
+      pairs.find((one) => one.i === i) ??
+      null
+    );
+  }
+
+  // The contribution that has full width and colour: nine of ten are smaller.
+  largeContribution() {
+    if (this.large === undefined) {
+      const sizes = [];
+      for (let step = 0; step < this.length; step += this.hold) {
+        for (const { contribution } of this.pairs(step))
+          if (Number.isFinite(contribution)) sizes.push(Math.abs(contribution));
+      }
+      sizes.sort((a, b) => a - b);
+      this.large = sizes[Math.floor(0.9 * sizes.length)] || sizes.at(-1) || 1;
+    }
+    return this.large;
+  }
+
+  shapes(kind) {
+    const colour = this.array(`scene.${kind}.colour`);
+    return colour === undefined ? 0 : colour.shape[1];
+  }
+
+  // Where an agent is and how large, in the world; null if nothing shows it.
+  agentShape(step, agent) {
+    const frame = this.frame(step);
+    for (const [kind, size, half] of [
+      ["rectangles", "size", 0.5],
+      ["circles", "radius", 1],
+    ]) {
+      const who = this.shapes(kind) ? this.array(`scene.${kind}.agent`) : null;
+      for (let k = 0; k < this.shapes(kind); k++) {
+        if (who.at(frame, k) !== agent) continue;
+        const centre = this.array(`scene.${kind}.centre`);
+        const sizes = this.array(`scene.${kind}.${size}`);
+        const radius = half * sizes.at(frame, (sizes.rowLength / who.rowLength) * k);
+        return radius > 0
+          ? { x: centre.at(frame, 2 * k), y: centre.at(frame, 2 * k + 1), radius }
+          : null;
+      }
+    }
+    return null;
+  }
+
+  // What is visible in any frame, so that the picture does not jump.
+  wholeBounds() {
+    const bounds = this.array("scene.bounds");
+    const extreme = (place, choose) => {
+      let found = bounds.at(0, place);
+      for (let frame = 1; frame < bounds.rows; frame++)
+        found = choose(found, bounds.at(frame, place));
+      return found;
+    };
+    const [left, bottom] = [0, 1].map((place) => extreme(place, Math.min));
+    const [right, top] = [2, 3].map((place) => extreme(place, Math.max));
+    return { left, bottom, right, top };
+  }
+}

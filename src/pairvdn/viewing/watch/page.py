@@ -1,0 +1,103 @@
+"""The page: recordings as data, and the files beside this one, in a single HTML file.
+
+It asks nothing of any network: everything is inside, and its content security policy forbids the
+rest. The scripts that may run are named by their hashes, so text that comes from files could not
+become a script even if it were not escaped.
+"""
+
+import base64
+import hashlib
+import json
+import string
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pairvdn.experiment.record import RecordedRun
+from pairvdn.viewing.watch.arrays import digits, named_arrays
+from pairvdn.viewing.watch.pack import pack
+
+# In this order: each may use those before it.
+SCRIPTS = (
+    "unpack.js",
+    "format.js",
+    "episode.js",
+    "colours.js",
+    "elements.js",
+    "edges.js",
+    "scene.js",
+    "timeline.js",
+    "pair_panel.js",
+    "pair_list.js",
+    "agent_panel.js",
+    "side.js",
+    "player.js",
+    "keys.js",
+    "start.js",
+)
+
+
+def write_page(runs: Sequence[RecordedRun], path: Path) -> Path:
+    """Write the page of one run, or of two that are shown side by side."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(make_page(runs), encoding="utf-8")
+    return path
+
+
+def make_page(runs: Sequence[RecordedRun]) -> str:
+    """The whole page as text. The same recordings give the same text."""
+    arrays = {
+        f"{side}.{episode}.{name}": array
+        for side, run in enumerate(runs)
+        for episode, recording in enumerate(run.recordings)
+        for name, array in named_arrays(recording).items()
+    }
+    packed = pack(arrays, digits)
+    about = {"runs": [_about(run) for run in runs], "arrays": packed.directory}
+    style = _read("page.css")
+    script = "\n".join(["(() => {", '"use strict";', *map(_read, SCRIPTS), "})();"])
+    return string.Template(_read("page.html")).substitute(
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
+        about=_json(about),
+        numbers=packed.text,
+    )
+
+
+def _about(run: RecordedRun) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "environment": run.environment,
+        "method": run.method,
+        "checkpoint": run.checkpoint,
+        "epoch": run.epoch,
+        "seed": run.seed,
+        "agents": run.num_agents,
+        "actions": run.action_names,
+        "observations": run.observation_names,
+        "episodes": [
+            {
+                "length": one.length,
+                "hold": one.action_hold,
+                "measures": list(one.frames.measures),
+            }
+            for one in run.recordings
+        ],
+    }
+
+
+def _json(data: Any) -> str:
+    """JSON that may stand in a script element: no character in it can end or begin a tag."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _read(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

@@ -1,0 +1,137 @@
+// One run: its name, its numbers at this step, its scene, and the panels below.
+
+class Side {
+  constructor(run, order, actions) {
+    this.run = run;
+    this.facts = element("dl", { class: "facts" });
+    this.scene = new SceneView(actions.pick, (thing) => actions.hover(order, thing));
+    this.tip = element("div", { class: "tip", hidden: "" });
+    const heading = element("header", { class: "side-head" }, [
+      element("span", { class: `dot side-${order}`, "aria-hidden": "true" }),
+      element("h2", { text: run.name }),
+      element("p", {
+        class: "about",
+        text: `${run.method}, ${run.checkpoint} checkpoint, epoch ${run.epoch}`,
+      }),
+    ]);
+    const stage = element("div", { class: "stage" }, [this.scene.canvas, this.tip]);
+    this.agentPanel = new AgentPanel();
+    this.pairPanel = run.hasPairs ? new PairPanel() : null;
+    this.pairList = run.hasPairs ? new PairList(actions.pick) : null;
+    const panels = [this.pairPanel, this.pairList, this.agentPanel]
+      .filter(Boolean)
+      .map(({ root }) => root);
+    this.legend = run.hasPairs ? legend() : null;
+    this.root = element(
+      "article",
+      { class: "side", "aria-label": run.name, data: { side: order } },
+      [
+        heading,
+        this.facts,
+        element("div", { class: "view" }, [stage, ...(this.legend ? [this.legend.root] : [])]),
+        element("div", { class: "panels" }, panels),
+      ],
+    );
+  }
+
+  // Another episode: what depends on all of it.
+  open(episode) {
+    this.episode = episode;
+    const { left, bottom, right, top } = episode.bounds;
+    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 2);
+    this.scene.canvas.setAttribute(
+      "aria-label",
+      `${this.run.environment}: the scene at this step; pairs and agents are listed below`,
+    );
+    const { decimals, rowLength: heads } = episode.array("thought.value");
+    const rows = [
+      ["reward", (step) => episode.array("reward").text(episode.frame(step))],
+      ["return", (step) => episode.array("return").text(episode.frame(step))],
+      [heads === 1 ? "value" : "mean value", (step) => numberText(episode.value(step), decimals)],
+    ];
+    for (const name of episode.measures) {
+      rows.push([
+        words(name),
+        (step) => episode.array(`measure.${name}`).text(episode.frame(step)),
+      ]);
+    }
+    if (episode.hasPairs) {
+      rows.push(["coordinating", (step) => String(episode.coordinatingAgents(step))]);
+      rows.push(["gain of it", (step) => signedText(episode.teamGain(step), decimals)]);
+    }
+    this.readouts = rows.map(([name, text]) => ({
+      text,
+      value: element("dd", { data: { fact: name } }),
+      name,
+    }));
+    this.facts.replaceChildren(
+      ...this.readouts.map(({ name, value }) =>
+        element("div", {}, [element("dt", { text: name }), value]),
+      ),
+    );
+    this.legend?.show(episode);
+  }
+
+  resize() {
+    this.scene.resize(this.episode);
+  }
+
+  draw(step, view) {
+    this.scene.draw(this.episode, step, view);
+    for (const { value, text } of this.readouts) setText(value, text(step));
+    this.root.classList.toggle("over", this.episode.isOver(step));
+    this.pairPanel?.show(this.episode, step, view.pair);
+    this.pairList?.show(this.episode, step, view.pair);
+    this.agentPanel.show(this.episode, step, view.agent);
+  }
+
+  // A word on what is under the pointer.
+  showTip(thing, step) {
+    const text =
+      thing && (thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
+    this.tip.hidden = !text;
+    setText(this.tip, text ?? "");
+  }
+
+  agentTip(agent, step) {
+    const action = this.episode.actionName(this.episode.action(step, agent));
+    return `Agent ${agent}: ${action}`;
+  }
+
+  pairTip(agents, step) {
+    const found = this.episode.findPair(step, agents);
+    if (!found) return null;
+    const { i, j, contribution, coordinates } = found;
+    const number = numberText(contribution, this.episode.payoffDecimals);
+    return `Pair ${i} – ${j} contributes ${number}${coordinates ? " ◆ coordinating" : ""}`;
+  }
+}
+
+// What widths and colours of the curves mean.
+function legend() {
+  const canvas = element("canvas", { class: "legend-scale", "aria-hidden": "true" });
+  const [low, high] = [element("span"), element("span")];
+  const root = element("div", { class: "legend" }, [
+    element("span", { class: "legend-title", text: "A pair contributes" }),
+    low,
+    canvas,
+    high,
+    element("span", { class: "legend-mark" }, [
+      element("span", { class: "diamond", "aria-hidden": "true" }),
+      "its agents coordinate",
+    ]),
+  ]);
+  const show = (episode) => {
+    const large = episode.largeContribution();
+    const decimals = Math.min(2, episode.payoffDecimals);
+    setText(low, `${numberText(-large, decimals)} or less`);
+    setText(high, `${signedText(large, decimals)} or more`);
+    const context = fitCanvas(canvas, 120, 12);
+    for (let x = 0; x < 120; x++) {
+      const share = (x - 59.5) / 59.5;
+      context.fillStyle = diverging(share);
+      context.fillRect(x, 6 - edgeWidth(share) / 2, 1.5, edgeWidth(share));
+    }
+  };
+  return { root, show };
+}

@@ -1,0 +1,70 @@
+"""Small pages of recorded episodes, made once for all tests and processes."""
+
+import dataclasses
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from small_runs import shared_folder
+
+from pairvdn import envs, values
+from pairvdn.evaluation import record_greedy
+from pairvdn.experiment.record import RecordedRun
+from pairvdn.viewing.watch import write_page
+from pairvdn.viewing.watch.arrays import named_arrays
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
+
+
+def untrained_run(
+    name: str, env_name: str, method: str, *, episodes: int = 2, action_hold: int = 1, **arguments
+) -> RecordedRun:
+    """Episodes of a network as it was initialised: its tables are as good as any to look at."""
+    env = envs.make(env_name, **arguments)
+    value = values.make(
+        method,
+        num_agents=env.num_agents,
+        num_actions=env.num_actions,
+        observation_size=env.observation_size,
+        state_size=env.state_size,
+        hidden_sizes=(8,),
+        key=jax.random.key(2),
+    )
+    return RecordedRun(
+        name=name,
+        environment=env_name,
+        method=method,
+        checkpoint="last",
+        epoch=0,
+        seed=3,
+        num_agents=env.num_agents,
+        action_names=env.action_names,
+        observation_names=env.observation_names,
+        recordings=record_greedy(env, value, episodes=episodes, seed=3, action_hold=action_hold),
+    )
+
+
+def _write(folder: Path) -> None:
+    """`one.html`, `both.html` and `hostile.html`, and the numbers that they show."""
+    folder.mkdir()
+    pairs = untrained_run("pairs", "gather", "pairvdn-nearest", action_hold=2)
+    alone = untrained_run("alone", "gather", "vdn")
+    for name in ("one.html", "again.html"):
+        write_page([pairs], folder / name)
+    write_page([pairs, alone], folder / "both.html")
+    hostile = dataclasses.replace(alone, name=HOSTILE, environment=HOSTILE, method=HOSTILE)
+    hostile = dataclasses.replace(hostile, action_names=(HOSTILE, *alone.action_names[1:]))
+    write_page([hostile], folder / "hostile.html")
+    numbers = {
+        f"{side}.{episode}.{name}": array
+        for side, run in enumerate([pairs, alone])
+        for episode, recording in enumerate(run.recordings)
+        for name, array in named_arrays(recording).items()
+    }
+    np.savez(folder / "numbers.npz", **numbers)
+
+
+def pages(temporary: pytest.TempPathFactory) -> Path:
+    """The folder of the pages."""
+    return shared_folder("watch-pages", _write, temporary)

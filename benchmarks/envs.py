@@ -62,9 +62,9 @@ def ours(name: str, batch: int) -> float:
 
 
 def jaxmarl_simple_spread(batch: int) -> float:
-    import jaxmarl
+    from pairvdn.envs.jaxmarl.library import library
 
-    env = jaxmarl.make("MPE_simple_spread_v3")
+    env = library().make("MPE_simple_spread_v3")
     length = max(LEAST, STEPS_PER_CALL // batch)
 
     def act(state: Any, key: jax.Array) -> tuple[Any, Any]:

@@ -1,9 +1,20 @@
 """Settings for every test: promotion of ranks and types is an error, as are warnings."""
 
 import os
+from pathlib import Path
 
 import hypothesis
 import jax
+
+# Tests compile far longer than they run: what one worker, or an earlier run of the tests, has
+# compiled is found again. Processes that tests start read the same settings from the environment.
+COMPILED = {
+    "jax_compilation_cache_dir": str(Path(__file__).parents[1] / ".jax_cache"),
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+}
+for setting, wanted in COMPILED.items():
+    os.environ.setdefault(setting.upper(), str(wanted))
+    jax.config.update(setting, type(wanted)(os.environ[setting.upper()]))
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")

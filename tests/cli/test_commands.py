@@ -27,6 +27,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("pairvdn 0.")
 
 
+def test_keywords_of_a_foreign_environment_are_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["train", "pettingzoo:small_zoo.Ladder", "--method", "dcg", "--help"])
+    shown = capsys.readouterr().out
+    for flag in ("--env.has-state", "--env.team-reward", "--method.name", "--method.graph"):
+        assert flag in shown
+
+
 @pytest.mark.parametrize("command", ["train", "train wall/pairvdn", "resume", "list", "benchmark"])
 def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command.split(), "--help"]) == 0
@@ -43,7 +50,7 @@ def test_every_field_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    for name in (*envs.names(), *values.names(), *preset_names()):
+    for name in (*envs.names(), "pettingzoo:MODULE.ENV", *values.names(), *preset_names()):
         assert name in shown
     assert main(["list", "methods"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(values.names())

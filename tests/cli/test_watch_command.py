@@ -59,14 +59,10 @@ def test_without_a_browser_it_says_where_the_page_is(
     assert said == "There is no browser to open it with."
 
 
-def test_what_cannot_be_watched(
-    vdn: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, opened: list[str]
-) -> None:
+def test_what_cannot_be_watched(vdn: Path, tmp_path: Path, opened: list[str]) -> None:
     (tmp_path / "file").write_text("")
-    boxes = small_run("boxes", tmp_path_factory)
     for arguments, code in [
         ([str(vdn)], 2),  # several runs
-        ([str(vdn / "seed-0"), "--against", str(boxes)], 2),  # another environment
         ([str(vdn / "seed-0"), "--max-steps", "9"], 2),  # a game of one step
         ([str(vdn / "seed-0"), "--out", str(tmp_path / "file" / "page.html")], 1),
     ]:

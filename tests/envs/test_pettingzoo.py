@@ -138,7 +138,7 @@ def test_a_missing_package_is_named_with_the_command_that_gets_it(package, monke
 
 def test_nothing_is_imported_for_those_who_do_not_look():
     code = (
-        "import sys, pairvdn, pairvdn.envs, pairvdn.cli\n"
+        "import sys, pairvdn, pairvdn.envs, pairvdn.cli, pairvdn.cli.watch\n"
         "drawing = {'matplotlib', 'pygame', 'pettingzoo', 'gymnasium', 'imageio'}\n"
         "print(sorted(drawing & set(sys.modules)))"
     )

@@ -5,57 +5,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from jaxtyping import Array, Int32
-from probes import quick_jit, timestep
+from counter import Counter, first_allowed
+from probes import quick_jit
 
-from pairvdn.envs import Environment
-from pairvdn.envs.scene import Scene
 from pairvdn.learning.collect import Collector
 from pairvdn.learning.records import Transition
-from pairvdn.types import PRNGKey, TimeStep
-
-
-class Counter(Environment[Int32[Array, ""]]):
-    """One agent sees the number of steps so far; step i pays i. Ends after `length` steps.
-
-    By truncation, or by both flags at once (`terminates`), in which case termination wins.
-    The mask of step i allows action i % 2 only, so that masks can be followed too.
-    """
-
-    length: int
-    terminates: bool = False
-    name: str = "counter"
-    num_agents: int = 1
-    num_actions: int = 2
-    observation_size: int = 1
-    state_size: int = 1
-
-    @property
-    def max_steps(self) -> int:
-        return self.length
-
-    def _see(self, steps: Array, **arguments: Any) -> TimeStep:
-        mask = (jnp.arange(2) == steps % 2)[None]
-        return timestep(steps.astype(jnp.float32)[None, None], mask=mask, **arguments)
-
-    def reset(self, key: PRNGKey) -> tuple[Array, TimeStep]:
-        return jnp.int32(0), self._see(jnp.int32(0))
-
-    def step(
-        self, key: PRNGKey, state: Array, actions: Int32[Array, " n"]
-    ) -> tuple[Array, TimeStep]:
-        steps = state + 1
-        over = steps >= self.length
-        return steps, self._see(
-            steps, reward=steps, terminated=over & self.terminates, truncated=over
-        )
-
-    def scene(self, state: Array) -> Scene:
-        return Scene(bounds=jnp.zeros(4))
-
-
-def first_allowed(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
-    return jnp.argmax(timestep.mask, axis=-1).astype(jnp.int32)
 
 
 def gather(collector: Collector, *decisions: int) -> tuple[list[Transition], list[Any]]:

@@ -74,7 +74,7 @@ def test_pairs_are_those_of_the_recorded_decision() -> None:
         return Thought(jnp.zeros(1), jnp.ones((5, 5), bool), None, edges, payoffs[decision], alone)
 
     thoughts = jax.tree.map(lambda *leaves: np.stack(leaves), *map(thought, range(3)))
-    recording = Recording(played.frames, played.actions, thoughts, action_hold=2, ended=True)
+    recording = Recording(played.frames, played.actions, thoughts, action_hold=2)
     large = large_contribution(recording)
     assert 0 < large <= float(jnp.abs(payoffs).max())
     for step, decision in ((0, 0), (1, 0), (3, 1), (4, 2), (5, 2)):

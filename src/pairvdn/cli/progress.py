@@ -5,7 +5,7 @@ import datetime
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import IO, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -16,8 +16,25 @@ OnEpoch = Callable[[Report], None]
 Say = Callable[[str], None]
 
 
+@runtime_checkable
+class Stream(Protocol):
+    """What can be printed to: a standard stream, or what stands in for one."""
+
+    def write(self, text: str, /) -> object:
+        """Add a text."""
+        ...
+
+    def flush(self) -> object:
+        """Let it be seen."""
+        ...
+
+    def isatty(self) -> bool:
+        """Whether a person looks at it."""
+        ...
+
+
 @contextlib.contextmanager
-def progress(*, quiet: bool, stream: TextIO | None = None) -> Iterator[tuple[OnEpoch, Say]]:
+def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnEpoch, Say]]:
     """What to call after each epoch and with messages. Warnings are never quiet.
 
     Everything goes to the standard output; a command whose results go there names another stream.
@@ -63,12 +80,12 @@ def _warn(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
-def _print_line(stream: TextIO, report: Report) -> None:
+def _print_line(stream: Stream, report: Report) -> None:
     shown = "  ".join(f"{name} {text}" for name, text in numbers(report).items())
     print(f"epoch {report.epoch}/{report.epochs}  {shown}", file=stream, flush=True)
 
 
-def _print_message(stream: TextIO, message: str) -> None:
+def _print_message(stream: Stream, message: str) -> None:
     warning = message.startswith("warning")
     print(message, file=sys.stderr if warning else stream, flush=True)
 
@@ -91,11 +108,11 @@ _NARROW = "{steps/s} steps/s {updates/s} updates/s return {return} loss {loss} Î
 
 
 @contextlib.contextmanager
-def _bar(stream: TextIO) -> Iterator[tuple[OnEpoch, Say]]:
+def _bar(stream: Stream) -> Iterator[tuple[OnEpoch, Say]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
-    console = Console(file=stream)
+    console = Console(file=cast(IO[str], stream))
     # The numbers alone are 80 wide, and they matter more.
     bars: list[ProgressColumn] = [BarColumn(bar_width=24)] if console.width >= 110 else []
     columns = [

@@ -10,7 +10,8 @@ from pairvdn.experiment import resume
 from pairvdn.experiment.folder import read_config
 
 ABOUT = """Go on with a run, or with a folder of several seeds, from its newest sound checkpoint.
-It ends with the same bits as a run that was never stopped."""
+It ends with the same bits as a run that was never stopped, unless its environments are stepped on
+the host (pettingzoo:...): their episodes start anew, and a warning says so."""
 
 
 def main(arguments: Sequence[str]) -> int:

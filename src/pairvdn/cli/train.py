@@ -13,8 +13,8 @@ from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, t
 
 ABOUT = """Train from a preset, ENV/METHOD (the best recipe known) or ENV/METHOD-paper (the paper's
 hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
-too, and so does an environment of another library: pettingzoo:MODULE.ENV --method METHOD. Every
-field of the config is a flag; which there are depends on the preset:
+too, and so does an environment of another library: pettingzoo:MODULE.ENV --method METHOD, or
+jaxmarl:NAME. Every field of the config is a flag; which there are depends on the preset:
 `pairvdn train box-jump/pairvdn --help`."""
 
 
@@ -61,8 +61,9 @@ def preset_config(parser: Parser, arguments: Sequence[str], default: str | None 
 
 
 def _is_preset(argument: str) -> bool:
-    known = argument in preset_names() or argument.partition(":")[0] in foreign.LIBRARIES
-    return known or argument.endswith(".toml")
+    prefix, colon, _ = argument.partition(":")
+    of_a_library = bool(colon) and prefix in foreign.LIBRARIES
+    return of_a_library or argument in preset_names() or argument.endswith(".toml")
 
 
 def _read(preset: str) -> Config:

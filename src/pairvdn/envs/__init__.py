@@ -21,7 +21,9 @@ from pairvdn.envs.base import (
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.clock import seconds_per_step
 from pairvdn.envs.foreign import is_foreign
-from pairvdn.envs.pettingzoo import to_pettingzoo
+from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
+from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
+from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
@@ -88,14 +90,20 @@ __all__ = [
     "HasPositions",
     "HasShares",
     "HasTeamReward",
+    "HostCopy",
+    "HostEnvironment",
+    "HostStep",
     "Share",
     "Task",
     "auto_reset",
     "check_env",
     "constructor",
+    "from_jaxmarl",
+    "from_pettingzoo",
     "is_foreign",
     "make",
     "names",
     "seconds_per_step",
+    "to_jaxmarl",
     "to_pettingzoo",
 ]

@@ -24,7 +24,18 @@ class Library(NamedTuple):
 
 
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
-LIBRARIES: dict[str, Library] = {}
+LIBRARIES: dict[str, Library] = {
+    "jaxmarl": Library(
+        "pairvdn.envs.jaxmarl.named:constructor",
+        "jaxmarl:NAME",
+        "JaxMARL's environments with discrete actions, for example MPE_simple_spread_v3.",
+    ),
+    "pettingzoo": Library(
+        "pairvdn.envs.zoo.by_name:constructor",
+        "pettingzoo:MODULE.ENV",
+        "Any ParallelEnv of PettingZoo with discrete actions, for example mpe2.simple_spread_v3.",
+    ),
+}
 
 
 def is_foreign(name: str) -> bool:

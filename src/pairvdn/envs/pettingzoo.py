@@ -1,11 +1,13 @@
-"""Environments for everyone outside JAX: as PettingZoo's `ParallelEnv`."""
+"""To and from PettingZoo's `ParallelEnv`, for everyone outside JAX."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pairvdn.envs.base import Environment
 
 if TYPE_CHECKING:
     from pairvdn.envs.parallel_env import PettingZooEnv
+    from pairvdn.envs.zoo.env import Zoo
 
 RenderMode = Literal["rgb_array", "human"]
 
@@ -15,8 +17,40 @@ def to_pettingzoo(env: Environment[Any], render_mode: RenderMode | None = None) 
     try:
         from pairvdn.envs.parallel_env import PettingZooEnv
     except ImportError as error:
-        raise ImportError(
-            f"to_pettingzoo needs a package that is not installed ({error}); "
-            "get it with: pip install 'pairvdn[view]'"
-        ) from error
+        raise _missing("to_pettingzoo", error) from error
     return PettingZooEnv(env, render_mode)
+
+
+def from_pettingzoo(
+    make_env: Callable[[], Any],
+    *,
+    name: str | None = None,
+    max_steps: int | None = None,
+    team_reward: str = "sum",
+    image_size: Sequence[int] | None = None,
+    grey: bool = True,
+) -> "Zoo":
+    """A PettingZoo environment to train in; see `Zoo` for what becomes of it.
+
+    `make_env` makes a new `ParallelEnv` each time it is called: training plays several side by
+    side. `max_steps` None leaves the length of episodes to the environment.
+    """
+    try:
+        from pairvdn.envs.zoo.env import Zoo
+    except ImportError as error:
+        raise _missing("from_pettingzoo", error) from error
+    return Zoo(
+        make_env,
+        name=name,
+        max_steps=max_steps,
+        team_reward=team_reward,
+        image_size=image_size,
+        grey=grey,
+    )
+
+
+def _missing(function: str, error: ImportError) -> ImportError:
+    return ImportError(
+        f"{function} needs a package that is not installed ({error}); "
+        "get it with: pip install 'pairvdn[view]'"
+    )

@@ -7,7 +7,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from pairvdn.envs import Environment
+from pairvdn.envs import HostEnvironment, Task
+from pairvdn.evaluation.host import Stage
 from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episodes
 from pairvdn.values import Value
 
@@ -29,7 +30,7 @@ class Played(NamedTuple):
 
 
 def play_greedy(
-    env: Environment[Any],
+    env: Task,
     value: Value[Any],
     *,
     episodes: int,
@@ -38,25 +39,33 @@ def play_greedy(
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play what `value` thinks best. The same arguments give the same numbers."""
+    if isinstance(env, HostEnvironment):
+        played = Stage(env, episodes).play_greedy(
+            value, seed=(GREEDY, seed), action_hold=action_hold, moments=moments
+        )
+        return _to_numpy(played, moments)
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     return _to_numpy(_greedy(env, value, key, episodes, action_hold, moments), moments)
 
 
 def play_random(
-    env: Environment[Any],
+    env: Task,
     *,
     episodes: int = RANDOM_EPISODES,
     seed: int,
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play uniformly random allowed actions, drawn anew in every step."""
+    if isinstance(env, HostEnvironment):
+        played = Stage(env, episodes).play_random(seed=(RANDOM, seed), moments=moments)
+        return _to_numpy(played, moments)
     key = jax.random.fold_in(jax.random.key(seed), RANDOM)
     return _to_numpy(_random(env, key, episodes, moments), moments)
 
 
 @eqx.filter_jit
 def _greedy(
-    env: Environment[Any],
+    env: Any,
     value: Value[Any],
     key: Any,
     episodes: int,
@@ -69,7 +78,7 @@ def _greedy(
 
 
 @eqx.filter_jit
-def _random(env: Environment[Any], key: Any, episodes: int, moments: tuple[int, ...]) -> Episodes:
+def _random(env: Any, key: Any, episodes: int, moments: tuple[int, ...]) -> Episodes:
     return random_episodes(env, key=key, num_episodes=episodes, moments=moments)
 
 

@@ -9,9 +9,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int32, PyTree
+from jaxtyping import Array, Float, Int32, PyTree
 
-from pairvdn.envs import Environment, HasMeasures
+from pairvdn.envs import Environment, HasMeasures, Task
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation.loop import Moment, Policy, play
 from pairvdn.evaluation.play import GREEDY, RANDOM
@@ -38,15 +38,12 @@ class Recording(eqx.Module):
     | `frames` | length + 1: frame t is what there is after t steps, frame 0 the reset |
     | `actions` | length: actions[t] lead from frame t to frame t + 1 |
     | `thoughts` | decisions: number t // action_hold led to actions[t]; None for a random policy |
-
-    `ended` tells an episode that ended from one that only was recorded no further.
     """
 
     frames: Frame
     actions: Int32[np.ndarray, "t n"]
     thoughts: Thought | None
     action_hold: int
-    ended: bool
 
     @property
     def length(self) -> int:
@@ -71,9 +68,11 @@ class Recording(eqx.Module):
 
 
 def record_greedy(
-    env: Environment[Any], value: Value[Any], *, episodes: int = 1, seed: int, action_hold: int = 1
+    env: Task, value: Value[Any], *, episodes: int = 1, seed: int, action_hold: int = 1
 ) -> list[Recording]:
     """Episodes in which the agents do what `value` thinks best."""
+    if not isinstance(env, Environment):
+        raise ValueError(f"{env.name} is stepped on the host and has no scenes to record.")
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     return _to_numpy(_greedy(env, value, key, episodes, action_hold), action_hold)
 
@@ -91,7 +90,6 @@ class _Tape(eqx.Module):
     actions: Int32[Array, "t episodes n"]
     thoughts: PyTree[Array]
     lengths: Int32[Array, " episodes"]
-    ended: Bool[Array, " episodes"]
 
 
 @eqx.filter_jit
@@ -126,18 +124,15 @@ def _record(
             jnp.zeros((env.max_steps, episodes, env.num_agents), jnp.int32),
             _blank(decisions, thought),
             jnp.zeros(episodes, jnp.int32),
-            jnp.zeros(episodes, jnp.bool_),
         )
 
     def tell(tape: _Tape, moment: Moment) -> _Tape:
         seen = jax.vmap(look)(moment.after, moment.timestep)
-        ends = moment.timestep.terminated | moment.timestep.truncated
         return _Tape(
             _write(tape.frames, seen, moment.step + 1),
             _write(tape.actions, moment.actions, moment.step),
             _write(tape.thoughts, moment.thought, moment.step // action_hold),
             tape.lengths + moment.running.astype(jnp.int32),
-            tape.ended | ends,
         )
 
     return play(
@@ -173,7 +168,6 @@ def _to_numpy(tape: _Tape, action_hold: int) -> list[Recording]:
             part(tape.actions, episode, length),
             part(tape.thoughts, episode, -(-length // action_hold)),
             action_hold,
-            bool(tape.ended[episode]),
         )
         for episode, length in enumerate(map(int, tape.lengths))
     ]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.seeds import OneSeed
+from pairvdn.experiment.trainings import training_of_one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,8 +20,7 @@ class Speed:
 
 def measure(config: Config, *, seconds: float, say: Callable[[str], None]) -> Speed:
     """Time the start, which only collects, and as many epochs as fit into `seconds`."""
-    learner = config.build().learner
-    training = OneSeed(learner, [config.seed], episodes=config.evaluation.episodes)
+    training = training_of_one(config, config.build(), config.seed)
     say("compiling ...")
     began = time.monotonic()
     state = training.init()

@@ -7,8 +7,9 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.experiment.components import KINDS, Component, known_arguments
 from pairvdn.experiment.errors import ConfigError, hint, one_line
 from pairvdn.experiment.schema import NOT_GIVEN, Argument, convert, fields_of
@@ -72,7 +73,7 @@ _ALIKE = ("method", "learner")
 class Built:
     """What a config describes. Unpacks as `env, make_value, learner`."""
 
-    env: Environment[Any]
+    env: Task
     make_value: Callable[..., Value[Any]]
     learner: Learner
 
@@ -153,7 +154,7 @@ class Config:
 
     def build(self) -> Built:
         """The environment, the maker of values and the learner; `ConfigError` if they misfit."""
-        env: Environment[Any] = self.env.build()
+        env: Task = self.env.build()
 
         def make_value(*, key: Any) -> Value[Any]:
             value: Value[Any] = self.method.build(
@@ -232,12 +233,12 @@ def _record(name: str, kind: type, given: Mapping[str, Any]) -> Any:
         raise ConfigError(prefix + one_line(error)) from error
 
 
-def _require_fit(env: Environment[Any], make_value: Callable[..., Value[Any]]) -> None:
+def _require_fit(env: Task, make_value: Callable[..., Value[Any]]) -> None:
     """Trace the value once, so that a method which needs more than this environment has says so."""
 
     def trace(key: jax.Array) -> Any:
-        _, timestep = env.reset(key)
-        return tables(env, make_value(key=key), timestep.observation, timestep.state)
+        observation = jnp.zeros((env.num_agents, env.observation_size))
+        return tables(env, make_value(key=key), observation, jnp.zeros(env.state_size))
 
     try:
         eqx.filter_eval_shape(trace, jax.random.PRNGKey(0))

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.evaluation import Played, play_greedy, play_random, report
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.errors import ConfigError
@@ -68,11 +68,11 @@ def moments(trained_steps: int, max_steps: int) -> tuple[int, ...]:
     return tuple(sorted({min(trained_steps, max_steps), max_steps}))
 
 
-def env_for(loaded: Loaded, max_steps: int | None) -> Environment[Any]:
+def env_for(loaded: Loaded, max_steps: int | None) -> Task:
     """The environment of a run with episodes of another length."""
     if max_steps is None or max_steps == loaded.env.max_steps:
         return loaded.env
-    env: Environment[Any] = loaded.config.replace({"env.max_steps": max_steps}).env.build()
+    env: Task = loaded.config.replace({"env.max_steps": max_steps}).env.build()
     return env
 
 

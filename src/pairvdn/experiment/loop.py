@@ -17,6 +17,11 @@ from pairvdn.experiment.seeds import Seeds
 from pairvdn.experiment.signals import Wish, stop_wished
 from pairvdn.learning import Metrics, raise_if_diverged
 
+_NOT_EXACT = (
+    "warning: the environments are stepped on the host and cannot be saved: their episodes start "
+    "anew, so this is not exactly the run that was stopped"
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
@@ -56,13 +61,15 @@ class _Loop:
     def __init__(self, run: Run, say: Callable[[str], None]) -> None:
         self.config, self.folders, self.training = run.config, run.folders, run.training
         self.named, self.say = run.named, say
-        found = newest_sound(self.folders, self.training.shape(), say)
+        found = newest_sound(self.folders, self.training.learner.shape(), say)
         if found is None:
             say("compiling the start ...")
             self.state, self.seconds = self.training.init(), 0.0
         else:
             states, self.seconds = found
             self.state = self.training.join(states)
+            if not self.training.exact:
+                say(_NOT_EXACT)
         self.epoch = self.saved_at = 0 if found is None else int(found[0][0].epoch)
         for folder in self.folders:
             folder.cut(self.epoch)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from pairvdn.envs import Environment, HasNames, seconds_per_step
+from pairvdn.envs import Environment, HasNames, Task, seconds_per_step
 from pairvdn.evaluation import Recording, record_greedy
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.evaluate import env_for, require_within
@@ -52,19 +52,26 @@ class RecordedRun:
 def record_run(folder: Path, settings: Settings) -> RecordedRun:
     """Play and record greedy episodes of a run."""
     loaded = load(folder, settings.checkpoint)
-    return _record(loaded, env_for(loaded, settings.max_steps), settings)
+    return _record(loaded, _env_for(loaded, settings), settings)
 
 
 def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedRun]:
     """Record two runs from the same starts; they must play the same environment."""
     runs = [load(one, settings.checkpoint) for one in (folder, other)]
-    envs = [env_for(one, settings.max_steps) for one in runs]
+    envs = [_env_for(one, settings) for one in runs]
     if not _start_alike(*envs, seed=settings.seed):
         raise ConfigError(
             f"{folder} and {other} do not play the same environment: "
             f"{_text(runs[0])} and {_text(runs[1])}."
         )
     return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
+
+
+def _env_for(loaded: Loaded, settings: Settings) -> Environment[Any]:
+    env: Task = env_for(loaded, settings.max_steps)
+    if not isinstance(env, Environment):
+        raise ConfigError(f"{env.name} is stepped on the host and has no scenes to record.")
+    return env
 
 
 def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:

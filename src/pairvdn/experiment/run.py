@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import jax
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.experiment import checkpoint
 from pairvdn.experiment.config import Built, Config
 from pairvdn.experiment.errors import ConfigError, FolderError, RunError
@@ -25,10 +25,10 @@ from pairvdn.experiment.folder import (
 )
 from pairvdn.experiment.lock import locked
 from pairvdn.experiment.loggers import Logger
-from pairvdn.experiment.loop import Report, Run, go_on
+from pairvdn.experiment.loop import Report, go_on
 from pairvdn.experiment.saving import explained
-from pairvdn.experiment.seeds import OneSeed, SeveralSeeds
-from pairvdn.learning import Learner
+from pairvdn.experiment.trainings import require_memory, trainings
+from pairvdn.learning import Diverged, Learner
 from pairvdn.values import Value
 
 
@@ -48,6 +48,8 @@ def train(
 ) -> None:
     """Train into a new folder; with `num_seeds`, that many seeds side by side in `seed-K`.
 
+    Seeds whose environments are stepped on the host are trained one after the other.
+
     Returns when all epochs are done. Raises `FolderError` if the folder is taken, `Interrupted`
     after a signal, `Diverged` if learning blew up, `RunError` if the state cannot be written.
     """
@@ -56,6 +58,7 @@ def train(
     if num_seeds is not None and num_seeds < 1:
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
+    require_memory(built)
     require_new(folder)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +83,8 @@ def resume(
 ) -> bool:
     """Go on with a run, or with all runs of a folder; False if there was nothing left to do.
 
-    The end has the same bits as that of a run which was never stopped.
+    The end has the same bits as that of a run which was never stopped, unless the environments
+    are stepped on the host: their episodes start anew, and a warning says so.
     """
     folder = Path(folder)
     config = read_config(folder)
@@ -102,26 +106,22 @@ def _continue(
 ) -> None:
     """Train the run or runs of a folder that is locked, from where they are."""
     seeds = seeds_of(folder)
-    episodes = config.evaluation.episodes
+    folders = [RunFolder(path) for path in run_folders(folder)]
     with contextlib.ExitStack() as held:
-        if seeds is None:
-            training: OneSeed | SeveralSeeds
-            training = OneSeed(built.learner, [config.seed], episodes=episodes)
-            paths = [folder]
-        else:
-            training = SeveralSeeds(built.learner, seeds, episodes=episodes)
-            paths = run_folders(folder)
-            for path, seed in zip(paths, seeds, strict=True):
-                path.mkdir(exist_ok=True)
-                held.enter_context(locked(path))
-                if not (path / "config.toml").exists():
-                    RunFolder(path).create(config.replace({"seed": seed}))
-        go_on(
-            Run(config, [RunFolder(path) for path in paths], training, folder),
-            on_epoch=on_epoch,
-            say=say,
-            loggers=[held.enter_context(logger) for logger in make_loggers(folder)],
-        )
+        if seeds is not None:
+            for one, seed in zip(folders, seeds, strict=True):
+                one.path.mkdir(exist_ok=True)
+                held.enter_context(locked(one.path))
+                if not (one.path / "config.toml").exists():
+                    one.create(config.replace({"seed": seed}))
+        loggers = [held.enter_context(logger) for logger in make_loggers(folder)]
+        for run in trainings(config, built, folder, folders, seeds, say):
+            try:
+                go_on(run, on_epoch=on_epoch, say=say, loggers=loggers)
+            except Diverged as error:
+                if len(folders) == 1:
+                    raise
+                say(f"warning: {run.folders[0].path.name}: {error}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Loaded:
     """
 
     value: Value[Any]
-    env: Environment[Any]
+    env: Task
     config: Config
     learner: Learner
     folder: Path

@@ -9,17 +9,58 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pairvdn.envs import Environment
 from pairvdn.evaluation import greedy_episodes
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.update import Learned
 
 
 class Seeds(abc.ABC):
-    """Training of a fixed list of seeds. States and metrics of all seeds are one tree."""
+    """Training of a fixed list of seeds. States and metrics of all seeds are one tree.
 
-    def __init__(self, learner: Learner, seeds: Sequence[int], *, episodes: int) -> None:
+    `exact` says whether a state that was saved and restored goes on bit for bit.
+    """
+
+    learner: Learner
+    seeds: tuple[int, ...]
+    exact: bool
+
+    @abc.abstractmethod
+    def split(self, tree: Any) -> list[Any]:
+        """What belongs to each seed, on the host. Views: drop them before the next epoch."""
+
+    @abc.abstractmethod
+    def join(self, trees: Sequence[Any]) -> Any:
+        """The inverse of `split`; always a copy, since the state is donated."""
+
+    @abc.abstractmethod
+    def init(self) -> LearnerState:
+        """States before the first epoch."""
+
+    @abc.abstractmethod
+    def compile(self, state: LearnerState) -> None:
+        """Compile an epoch, which takes much longer than to run it."""
+
+    @abc.abstractmethod
+    def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
+        """One epoch of every seed."""
+
+    @abc.abstractmethod
+    def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
+        """Returns of greedy episodes, for each seed; the same starts every time."""
+
+
+class DeviceSeeds(Seeds):
+    """Seeds of which whole epochs are compiled."""
+
+    exact = True
+
+    def __init__(
+        self, learner: Learner, env: Environment[Any], seeds: Sequence[int], *, episodes: int
+    ) -> None:
         self.learner = learner
         self.seeds = tuple(seeds)
+        self._env = env
         self.keys = self.join([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
         self._init = jax.jit(self.over_seeds(learner.init))
         self._jitted = jax.jit(self.over_seeds(learner.epoch), donate_argnums=0)
@@ -31,23 +72,10 @@ class Seeds(abc.ABC):
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of one seed's arguments as one of all seeds'."""
 
-    @abc.abstractmethod
-    def split(self, tree: Any) -> list[Any]:
-        """What belongs to each seed, on the host. Views: drop them before the next epoch."""
-
-    @abc.abstractmethod
-    def join(self, trees: Sequence[Any]) -> Any:
-        """The inverse of `split`; always a copy, since the state is donated."""
-
     def init(self) -> LearnerState:
         """States before the first epoch."""
         state: LearnerState = self._init(self.keys)
         state.epoch.block_until_ready()
-        return state
-
-    def shape(self) -> LearnerState:
-        """One seed's state without its numbers."""
-        state: LearnerState = jax.eval_shape(self.learner.init, jax.random.PRNGKey(0))
         return state
 
     def compile(self, state: LearnerState) -> None:
@@ -66,7 +94,7 @@ class Seeds(abc.ABC):
 
     def _one_evaluation(self, learned: Learned, key: Array) -> Float[Array, " episodes"]:
         return greedy_episodes(
-            self.learner.collector.env,
+            self._env,
             self.learner.updater.value(learned),
             key=jax.random.fold_in(key, 1),
             num_episodes=self._episodes,
@@ -74,7 +102,7 @@ class Seeds(abc.ABC):
         ).returns
 
 
-class OneSeed(Seeds):
+class OneSeed(DeviceSeeds):
     """A single run."""
 
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,15 +111,14 @@ class OneSeed(Seeds):
 
     def split(self, tree: Any) -> list[Any]:
         """The only one."""
-        return [jax.tree.map(np.asarray, tree)]
+        return split_one(tree)
 
     def join(self, trees: Sequence[Any]) -> Any:
         """The only one."""
-        (tree,) = trees
-        return jax.tree.map(jnp.array, tree)
+        return joined_one(trees)
 
 
-class SeveralSeeds(Seeds):
+class SeveralSeeds(DeviceSeeds):
     """Runs side by side: every leaf has the seeds as its leading axis."""
 
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,3 +134,14 @@ class SeveralSeeds(Seeds):
     def join(self, trees: Sequence[Any]) -> Any:
         """Stacked leaves."""
         return jax.tree.map(lambda *leaves: jnp.array(np.stack(leaves)), *trees)
+
+
+def split_one(tree: Any) -> list[Any]:
+    """The tree of one seed on the host."""
+    return [jax.tree.map(np.asarray, tree)]
+
+
+def joined_one(trees: Sequence[Any]) -> Any:
+    """The tree of one seed, copied."""
+    (tree,) = trees
+    return jax.tree.map(jnp.array, tree)

@@ -1,8 +1,10 @@
 """From environments and values to trained values: one loop for every method."""
 
 from pairvdn.learning.collect import Collector
+from pairvdn.learning.collectors import Collects, collector_for
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
 from pairvdn.learning.exploration import Exploration, LinearEpsilon, SpreadEpsilon
+from pairvdn.learning.host_collect import HostCollector
 from pairvdn.learning.learner import Learner, LearnerState
 from pairvdn.learning.minibatches import Minibatches, RandomBatches, WholePass
 from pairvdn.learning.paper import paper_learner
@@ -12,9 +14,11 @@ from pairvdn.learning.update import Learned, Updater
 
 __all__ = [
     "Collector",
+    "Collects",
     "Diverged",
     "Divergence",
     "Exploration",
+    "HostCollector",
     "Learned",
     "Learner",
     "LearnerState",
@@ -26,6 +30,7 @@ __all__ = [
     "Transition",
     "Updater",
     "WholePass",
+    "collector_for",
     "paper_learner",
     "parallel_learner",
     "raise_if_diverged",

@@ -1,7 +1,7 @@
 """Gathering experience: environments side by side, on the device, as a stream of transitions."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -17,6 +17,8 @@ from pairvdn.types import PRNGKey, TimeStep
 
 # For all environments together: keys [envs], time steps [envs] -> actions [envs, n].
 Policy = Callable[[Array, TimeStep], Int32[Array, "envs n"]]
+# What is carried through the rounds of a loop.
+Carry = TypeVar("Carry")
 
 
 class Decision(eqx.Module):
@@ -105,11 +107,7 @@ def hold(
 
 
 class Collector:
-    """`num_envs` copies of an environment, each action held `action_hold` steps.
-
-    A learner that steps its environments elsewhere replaces this class: what the rest needs is
-    only blocks of transitions and their `CollectStats`.
-    """
+    """`num_envs` copies of an environment on the device, each action held `action_hold` steps."""
 
     def __init__(
         self,
@@ -145,7 +143,29 @@ class Collector:
         )
         pending = jax.tree.map(lambda leaf: leaf[decisions:], line)
         collecting = Collecting(env_state, timestep, returns, pending)
-        return collecting, self._windows(line, decisions), _total(stats)
+        return collecting, windows(line, decisions, self.n_step), _total(stats)
+
+    def shape(self, decisions: int) -> tuple[Collecting, Transition, CollectStats]:
+        """What `start` returns, without its numbers."""
+        shape: tuple[Collecting, Transition, CollectStats] = jax.eval_shape(
+            lambda key: self.start(key, self._first_allowed, decisions), jax.random.PRNGKey(0)
+        )
+        return shape
+
+    def repeat(
+        self, step: Callable[[Carry], tuple[Carry, Any]], start: Carry, length: int
+    ) -> tuple[Carry, Any]:
+        """Do a step so many times, as one scan."""
+        return jax.lax.scan(lambda carry, _: step(carry), start, None, length=length)
+
+    def compiled(self, function: Callable[..., Any], *, donate: bool = False) -> Any:
+        """The function as it is: everything around it is one compiled program."""
+        del donate
+        return function
+
+    def _first_allowed(self, keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
+        del keys
+        return jnp.argmax(timestep.mask, axis=-1).astype(jnp.int32)
 
     def collect(
         self, collecting: Collecting, policy: Policy, key: PRNGKey, decisions: int
@@ -161,7 +181,7 @@ class Collector:
         collecting = Collecting(
             env_state, timestep, returns, jax.tree.map(lambda leaf: leaf[decisions:], line)
         )
-        return collecting, self._windows(line, decisions), _total(stats)
+        return collecting, windows(line, decisions, self.n_step), _total(stats)
 
     def _decide(
         self, stream: tuple[PyTree[Array], TimeStep, Array], policy: Policy, key: Array, length: int
@@ -205,27 +225,28 @@ class Collector:
         next_ones = jax.lax.cond(jnp.any(outcome.ended), reset, lambda: running)
         return next_ones
 
-    def _windows(self, line: Decision, starts: int) -> Transition:
-        """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
-        first = jnp.arange(starts, dtype=jnp.int32)
-        window = first[:, None] + jnp.arange(self.n_step, dtype=jnp.int32)[None, :]
 
-        def fold(decisions: Decision) -> Transition:  # of one environment
-            one = decisions.transition
-            rewards, discounts, last = jax.vmap(n_step_return)(
-                one.reward_t[window], one.discount_t[window], decisions.ended[window]
-            )
-            end = first + last
-            folded: Transition = eqx.tree_at(
-                lambda t: (t.reward_t, t.discount_t, t.observation_t, t.state_t, t.mask_t),
-                jax.tree.map(lambda leaf: leaf[:starts], one),
-                (rewards, discounts, one.observation_t[end], one.state_t[end], one.mask_t[end]),
-            )
-            return folded
+def windows(line: Decision, starts: int, n_step: int) -> Transition:
+    """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
+    first = jnp.arange(starts, dtype=jnp.int32)
+    window = first[:, None] + jnp.arange(n_step, dtype=jnp.int32)[None, :]
 
-        block = jax.vmap(fold, in_axes=1, out_axes=1)(line)
-        flat: Transition = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
-        return flat
+    def fold(decisions: Decision) -> Transition:  # of one environment
+        one = decisions.transition
+        rewards, discounts, last = jax.vmap(n_step_return)(
+            one.reward_t[window], one.discount_t[window], decisions.ended[window]
+        )
+        end = first + last
+        folded: Transition = eqx.tree_at(
+            lambda t: (t.reward_t, t.discount_t, t.observation_t, t.state_t, t.mask_t),
+            jax.tree.map(lambda leaf: leaf[:starts], one),
+            (rewards, discounts, one.observation_t[end], one.state_t[end], one.mask_t[end]),
+        )
+        return folded
+
+    block = jax.vmap(fold, in_axes=1, out_axes=1)(line)
+    flat: Transition = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+    return flat
 
 
 def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome) -> Decision:

@@ -1,15 +1,17 @@
 """The one training loop: collect, remember, update; for every method and both schedules."""
 
+import functools
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32, UInt32
+from jaxtyping import Array, Float, Int32, PyTree, UInt32
 
 from pairvdn.learning import replay as replay_memory
 from pairvdn.learning.arguments import require_at_least
-from pairvdn.learning.collect import Collecting, Collector, CollectStats, Policy
+from pairvdn.learning.collect import CollectStats, Policy
+from pairvdn.learning.collectors import Collects
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.exploration import Exploration, random_actions
 from pairvdn.learning.minibatches import Minibatches
@@ -26,7 +28,7 @@ class LearnerState(eqx.Module):
 
     learned: Learned
     replay: Replay[Transition]
-    collecting: Collecting
+    collecting: PyTree[Array]  # what only the collector understands
     key: UInt32[Array, "2"]
     env_steps: Int32[Array, ""]
     epoch: Int32[Array, ""]  # how many are done
@@ -52,11 +54,15 @@ class Learner:
     Methods are pure functions of their arguments and may be jitted and vmapped over keys or
     states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
     the state (`donate_argnums=0`) and the replay is updated in place.
+
+    That is so for environments on the device. With those that are stepped on the host, methods
+    are called as they are: the learner compiles what it can itself, and `epoch` uses up the state
+    that it is given.
     """
 
     def __init__(
         self,
-        collector: Collector,
+        collector: Collects,
         updater: Updater,
         *,
         exploration: Exploration,
@@ -95,31 +101,34 @@ class Learner:
         self.decisions_per_round = decisions_per_round
         self.random_decisions = random_decisions
         self.replay_capacity = replay_capacity
+        self._act = collector.compiled(self._actions)
+        self._random = collector.compiled(_random_policy)
+        self._begin = collector.compiled(self._first_state)
+        self._learn = collector.compiled(self.learn, donate=True)
+        self._finish = collector.compiled(self.finish_epoch, donate=True)
 
     def init(self, key: PRNGKey) -> LearnerState:
         """A fresh value, environments that have started, and a replay of random decisions."""
         # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
-        collecting, block, stats = self.collector.start(
-            start_key, _random_policy, self.random_decisions
-        )
-        memory = replay_memory.empty_like(block, self.replay_capacity)
-        return LearnerState(
-            learned=self.updater.init(value_key),
-            replay=replay_memory.insert(memory, block),
-            collecting=collecting,
-            key=key,
-            env_steps=stats.env_steps,
-            epoch=jnp.int32(0),
-        )
+        started = self.collector.start(start_key, self._random, self.random_decisions)
+        state: LearnerState = self._begin(key, value_key, *started)
+        return state
+
+    def shape(self) -> LearnerState:
+        """What `init` returns, without its numbers; nothing is stepped."""
+        key = jax.random.PRNGKey(0)
+        started = self.collector.shape(self.random_decisions)
+        state: LearnerState = jax.eval_shape(self._first_state, key, key, *started)
+        return state
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
         """Collect and learn for one epoch; epsilon is constant within it."""
         epsilons = self.exploration.epsilons(state.epoch, self.collector.num_envs)
 
         def one_round(
-            carry: tuple[LearnerState, CollectStats, UpdateStats], _: None
+            carry: tuple[LearnerState, CollectStats, UpdateStats],
         ) -> tuple[tuple[LearnerState, CollectStats, UpdateStats], None]:
             state, collected, updated = carry
             key, collect_key, learn_key = jax.random.split(state.key, 3)
@@ -130,24 +139,24 @@ class Learner:
                 self.decisions_per_round,
             )
             state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (collecting, key))
-            state, more = self.learn(state, block, learn_key)
+            state, more = self._learn(state, block, learn_key)
             collected = jax.tree.map(jnp.add, collected, stats)
             updated = jax.tree.map(jnp.add, updated, more)
             return (state, collected, updated), None
 
         start = (state, CollectStats.zero(), UpdateStats.zero())
-        (state, collected, updated), _ = jax.lax.scan(
-            one_round, start, None, length=self.rounds_per_epoch
+        (state, collected, updated), _ = self.collector.repeat(
+            one_round, start, self.rounds_per_epoch
         )
-        return self.finish_epoch(state, collected, updated, epsilons)
+        done: tuple[LearnerState, Metrics] = self._finish(state, collected, updated, epsilons)
+        return done
 
     def learn(
         self, state: LearnerState, block: Transition, key: PRNGKey
     ) -> tuple[LearnerState, UpdateStats]:
         """Remember a block of transitions and do the updates of one round.
 
-        This is the half of a round that needs no environment; collecting elsewhere, on the host
-        say, means to call only this.
+        This is the half of a round that needs no environment.
         """
         memory = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
@@ -182,23 +191,40 @@ class Learner:
 
     def train(self, key: PRNGKey) -> tuple[LearnerState, Metrics]:
         """All epochs; every leaf of the metrics has the epochs as its leading axis."""
-        return jax.lax.scan(
-            lambda state, _: self.epoch(state), self.init(key), None, length=self.num_epochs
-        )
+        return self.collector.repeat(self.epoch, self.init(key), self.num_epochs)
 
     def value(self, state: LearnerState) -> Value[Any]:
         """The value that was learned, ready to be called."""
         return self.updater.value(state.learned)
 
+    def _first_state(
+        self,
+        key: UInt32[Array, "2"],
+        value_key: PRNGKey,
+        collecting: PyTree[Array],
+        block: Transition,
+        stats: CollectStats,
+    ) -> LearnerState:
+        memory = replay_memory.empty_like(block, self.replay_capacity)
+        return LearnerState(
+            learned=self.updater.init(value_key),
+            replay=replay_memory.insert(memory, block),
+            collecting=collecting,
+            key=key,
+            env_steps=stats.env_steps,
+            epoch=jnp.int32(0),
+        )
+
     def _policy(self, state: LearnerState, epsilons: Float[Array, " envs"]) -> Policy:
-        value = self.value(state)
+        return functools.partial(self._act, state.learned, epsilons)
 
-        def act(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
-            return jax.vmap(lambda *one: epsilon_greedy_actions(self.collector.env, value, *one))(
-                keys, timestep, epsilons
-            )
-
-        return act
+    def _actions(
+        self, learned: Learned, epsilons: Float[Array, " envs"], keys: Array, timestep: TimeStep
+    ) -> Int32[Array, "envs n"]:
+        value = self.updater.value(learned)
+        return jax.vmap(lambda *one: epsilon_greedy_actions(self.collector.env, value, *one))(
+            keys, timestep, epsilons
+        )
 
 
 def _random_policy(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:

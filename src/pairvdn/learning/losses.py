@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.learning.policy import tables
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import td_target
@@ -45,7 +45,7 @@ def td_loss(
     target: Value[Any],
     batch: Transition,
     *,
-    env: Environment[Any],
+    env: Task,
     penalty: Penalty,
     double_q: bool,
 ) -> tuple[Float[Array, ""], LossParts]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import optax
 
-from pairvdn.envs import Environment
-from pairvdn.learning.collect import Collector
+from pairvdn.envs import Task
+from pairvdn.learning.collectors import collector_for
 from pairvdn.learning.exploration import Exploration, LinearEpsilon
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.minibatches import WholePass
@@ -15,7 +15,7 @@ from pairvdn.values import Value
 
 
 def paper_learner(
-    env: Environment[Any],
+    env: Task,
     make_value: Callable[..., Value[Any]],
     *,
     num_epochs: int = 100,
@@ -41,7 +41,7 @@ def paper_learner(
     45,000 steps and 53,925 updates.
     """
     return Learner(
-        Collector(env, n_step=n_step, discount=discount),
+        collector_for(env, n_step=n_step, discount=discount),
         Updater(
             env,
             make_value,

@@ -5,8 +5,8 @@ from typing import Any
 
 import optax
 
-from pairvdn.envs import Environment
-from pairvdn.learning.collect import Collector
+from pairvdn.envs import Task
+from pairvdn.learning.collectors import collector_for
 from pairvdn.learning.exploration import Exploration, SpreadEpsilon
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.minibatches import RandomBatches
@@ -15,7 +15,7 @@ from pairvdn.values import Value
 
 
 def parallel_learner(
-    env: Environment[Any],
+    env: Task,
     make_value: Callable[..., Value[Any]],
     *,
     num_epochs: int,
@@ -47,7 +47,7 @@ def parallel_learner(
     `exploration` None a different epsilon in each environment.
     """
     return Learner(
-        Collector(
+        collector_for(
             env, num_envs=num_envs, action_hold=action_hold, n_step=n_step, discount=discount
         ),
         Updater(

@@ -4,14 +4,14 @@ from typing import Any
 
 from jaxtyping import Array, Float, Int32
 
-from pairvdn.envs import Environment, HasPositions
+from pairvdn.envs import HasPositions, Task
 from pairvdn.learning.exploration import explore
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Value
 
 
 def tables(
-    env: Environment[Any],
+    env: Task,
     value: Value[Any],
     observation: Float[Array, "n o"],
     state: Float[Array, " s"],
@@ -21,9 +21,7 @@ def tables(
     return value.tables(observation, state, positions)
 
 
-def greedy_actions(
-    env: Environment[Any], value: Value[Any], timestep: TimeStep
-) -> Int32[Array, " n"]:
+def greedy_actions(env: Task, value: Value[Any], timestep: TimeStep) -> Int32[Array, " n"]:
     """The joint action that the value thinks best."""
     actions, _ = value.greedy(
         tables(env, value, timestep.observation, timestep.state), timestep.mask
@@ -32,7 +30,7 @@ def greedy_actions(
 
 
 def epsilon_greedy_actions(
-    env: Environment[Any],
+    env: Task,
     value: Value[Any],
     key: PRNGKey,
     timestep: TimeStep,

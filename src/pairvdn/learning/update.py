@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int32
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.learning import divergence
 from pairvdn.learning.arguments import require_at_least, require_within
 from pairvdn.learning.choose import choose
@@ -54,7 +54,7 @@ class Updater:
 
     def __init__(
         self,
-        env: Environment[Any],
+        env: Task,
         make_value: Callable[..., Value[Any]],
         *,
         optimiser: optax.GradientTransformation,

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.evaluation import play_random
 from pairvdn.experiment.compare import task_labels
 from pairvdn.experiment.config import Config
@@ -21,7 +21,7 @@ from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
 from pairvdn.viewing.figures import Curve, Panel, draw_curves
 
 
-class Task(NamedTuple):
+class TaskRuns(NamedTuple):
     """The runs of one task by method; `config` is that of the first."""
 
     title: str
@@ -80,15 +80,15 @@ def panel(title: str, curves: Mapping[str, LearningCurve], random: float) -> Pan
     return Panel(title, drawn, random)
 
 
-def random_return(env: Environment[Any]) -> float:
+def random_return(env: Task) -> float:
     """What the random policy reaches."""
     return float(play_random(env, seed=0).returns.mean())
 
 
-def _tasks(paths: Sequence[Path]) -> list[Task]:
+def _tasks(paths: Sequence[Path]) -> list[TaskRuns]:
     configs = [read_config(path) for path in paths]
-    tasks: dict[str, Task] = {}
+    tasks: dict[str, TaskRuns] = {}
     for path, config, title in zip(paths, configs, task_labels(configs), strict=True):
-        task = tasks.setdefault(title, Task(title, config, {}))
+        task = tasks.setdefault(title, TaskRuns(title, config, {}))
         task.runs.setdefault(config.method.name, []).append(path)
     return list(tasks.values())

@@ -8,21 +8,36 @@ class AgentPanel {
     this.worth = element("div", { class: "rows worth" });
     this.seen = element("dl", { class: "seen" });
     this.root = element("section", { class: "panel agent-panel", "aria-label": "Agent" }, [
-      this.heading, this.about, this.worthTitle, this.worth,
-      element("h4", { text: "Observes" }), element("div", { class: "scroll tall" }, [this.seen]),
+      this.heading,
+      this.about,
+      this.worthTitle,
+      this.worth,
+      element("h4", { text: "Observes" }),
+      element("div", { class: "scroll tall" }, [this.seen]),
     ]);
     this.rows = [];
   }
 
   build(run) {
     this.rows = run.actions.map((name) => {
-      const [mark, number, fill] = [element("span", { class: "mark" }), element("span", { class: "number" }), element("span", { class: "fill" })];
-      const row = element("div", { class: "row" }, [element("span", { class: "name", text: name }), mark, element("span", { class: "bar" }, [fill]), number]);
+      const [mark, number, fill] = [
+        element("span", { class: "mark" }),
+        element("span", { class: "number" }),
+        element("span", { class: "fill" }),
+      ];
+      const row = element("div", { class: "row" }, [
+        element("span", { class: "name", text: name }),
+        mark,
+        element("span", { class: "bar" }, [fill]),
+        number,
+      ]);
       return { row, mark, number, fill };
     });
     this.worth.replaceChildren(...this.rows.map(({ row }) => row));
     this.numbers = run.observations.map(() => element("dd"));
-    this.seen.replaceChildren(...run.observations.flatMap((name, k) => [element("dt", { text: name }), this.numbers[k]]));
+    this.seen.replaceChildren(
+      ...run.observations.flatMap((name, k) => [element("dt", { text: name }), this.numbers[k]]),
+    );
   }
 
   show(episode, step, agent) {
@@ -51,15 +66,23 @@ class AgentPanel {
     const worth = episode.array(episode.hasPairs ? "thought.alone.utilities" : "thought.utilities");
     this.worthTitle.hidden = this.worth.hidden = worth === undefined;
     if (worth === undefined) return;
-    setText(this.worthTitle, episode.hasPairs ? "Worth alone, others at random" : "Its own value of each action");
+    setText(
+      this.worthTitle,
+      episode.hasPairs ? "Worth alone, others at random" : "Its own value of each action",
+    );
     const first = agent * this.rows.length;
     const numbers = this.rows.map((_, k) => worth.at(episode.decision(step), first + k));
     const finite = numbers.filter(Number.isFinite);
     const [low, high] = [Math.min(...finite), Math.max(...finite)];
     this.rows.forEach(({ row, mark, number, fill }, k) => {
-      const share = Number.isFinite(numbers[k]) ? 0.06 + (0.94 * (numbers[k] - low)) / (high - low || 1) : 0;
+      const share = Number.isFinite(numbers[k])
+        ? 0.06 + (0.94 * (numbers[k] - low)) / (high - low || 1)
+        : 0;
       setText(number, worth.text(episode.decision(step), first + k));
-      setText(mark, k === action ? "●" : episode.hasPairs && k === episode.aloneAction(step, agent) ? "○" : "");
+      setText(
+        mark,
+        k === action ? "●" : episode.hasPairs && k === episode.aloneAction(step, agent) ? "○" : "",
+      );
       fill.style.width = `${100 * share}%`;
       row.classList.toggle("chosen", k === action);
       row.classList.toggle("forbidden", !episode.isAllowed(step, agent, k));

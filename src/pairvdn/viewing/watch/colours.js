@@ -4,7 +4,19 @@ const theme = {
   read() {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(`--${name}`).trim();
-    for (const name of ["ink", "muted", "line", "surface", "canvas", "less", "more", "neutral", "cell-low", "cell-high", "focus"]) {
+    for (const name of [
+      "ink",
+      "muted",
+      "line",
+      "surface",
+      "canvas",
+      "less",
+      "more",
+      "neutral",
+      "cell-low",
+      "cell-high",
+      "focus",
+    ]) {
       this[name] = get(name);
     }
     this.sides = [get("side-0"), get("side-1")];
@@ -54,7 +66,9 @@ function css(colour) {
 function lineColour(colour) {
   if (!theme.isDark) return css(colour);
   const isGrey = Math.max(...colour) - Math.min(...colour) < 12;
-  return css(colour.map((part) => Math.round(isGrey ? 255 - 0.9 * part : part + 0.35 * (255 - part))));
+  return css(
+    colour.map((part) => Math.round(isGrey ? 255 - 0.9 * part : part + 0.35 * (255 - part))),
+  );
 }
 
 function outlineColour(colour) {

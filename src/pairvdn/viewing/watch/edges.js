@@ -48,7 +48,11 @@ function pairCurves(episode, step, places) {
   return pairs.map((pair) => ({
     ...pair,
     share: shareOf(pair.contribution, large),
-    curve: curveOf(places[pair.i], places[pair.j], pair.i > pair.j && known.has(`${pair.j},${pair.i}`)),
+    curve: curveOf(
+      places[pair.i],
+      places[pair.j],
+      pair.i > pair.j && known.has(`${pair.j},${pair.i}`),
+    ),
   }));
 }
 
@@ -73,7 +77,12 @@ function edgeWidth(share) {
 function drawEdge(context, edge, selected) {
   const width = edgeWidth(edge.share);
   context.lineCap = "round";
-  strokeCurve(context, edge.curve, width + (selected ? 5 : 2), selected ? theme.focus : theme.canvas);
+  strokeCurve(
+    context,
+    edge.curve,
+    width + (selected ? 5 : 2),
+    selected ? theme.focus : theme.canvas,
+  );
   strokeCurve(context, edge.curve, width, diverging(edge.share));
 }
 

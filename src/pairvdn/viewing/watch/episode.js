@@ -2,7 +2,7 @@
 
 class Episode {
   constructor(run, about, arrays) {
-    Object.assign(this, about); // length, hold, ended, measures
+    Object.assign(this, about); // length, hold, measures
     this.run = run;
     this.arrays = arrays;
     this.hasPairs = "thought.payoffs" in arrays;
@@ -38,7 +38,9 @@ class Episode {
   }
 
   isAllowed(step, agent, action) {
-    return this.array("thought.mask").at(this.decision(step), agent * this.actionCount + action) > 0;
+    return (
+      this.array("thought.mask").at(this.decision(step), agent * this.actionCount + action) > 0
+    );
   }
 
   aloneAction(step, agent) {
@@ -46,7 +48,9 @@ class Episode {
   }
 
   coordinates(step, agent) {
-    return this.hasPairs && this.array("thought.alone.coordinated").at(this.decision(step), agent) > 0;
+    return (
+      this.hasPairs && this.array("thought.alone.coordinated").at(this.decision(step), agent) > 0
+    );
   }
 
   coordinatingAgents(step) {
@@ -58,7 +62,9 @@ class Episode {
   // What the chosen joint action is worth more than that of agents who act alone.
   teamGain(step) {
     const decision = this.decision(step);
-    return this.array("thought.value").at(decision) - this.array("thought.alone.value").at(decision);
+    return (
+      this.array("thought.value").at(decision) - this.array("thought.alone.value").at(decision)
+    );
   }
 
   // The value of the decision; the mean over agents where each has its own.
@@ -90,7 +96,10 @@ class Episode {
     const [i, j] = [edges.at(decision, 2 * pair), edges.at(decision, 2 * pair + 1)];
     const chosen = [this.action(step, i), this.action(step, j)];
     return {
-      pair, i, j, chosen,
+      pair,
+      i,
+      j,
+      chosen,
       alone: [this.aloneAction(step, i), this.aloneAction(step, j)],
       contribution: this.cell(step, pair, ...chosen),
       coordinates: this.coordinates(step, i) || this.coordinates(step, j),
@@ -117,7 +126,8 @@ class Episode {
     if (this.large === undefined) {
       const sizes = [];
       for (let step = 0; step < this.length; step += this.hold) {
-        for (const { contribution } of this.pairs(step)) if (Number.isFinite(contribution)) sizes.push(Math.abs(contribution));
+        for (const { contribution } of this.pairs(step))
+          if (Number.isFinite(contribution)) sizes.push(Math.abs(contribution));
       }
       sizes.sort((a, b) => a - b);
       this.large = sizes[Math.floor(0.9 * sizes.length)] || sizes.at(-1) || 1;
@@ -133,14 +143,19 @@ class Episode {
   // Where an agent is and how large, in the world; null if nothing shows it.
   agentShape(step, agent) {
     const frame = this.frame(step);
-    for (const [kind, size, half] of [["rectangles", "size", 0.5], ["circles", "radius", 1]]) {
+    for (const [kind, size, half] of [
+      ["rectangles", "size", 0.5],
+      ["circles", "radius", 1],
+    ]) {
       const who = this.shapes(kind) ? this.array(`scene.${kind}.agent`) : null;
       for (let k = 0; k < this.shapes(kind); k++) {
         if (who.at(frame, k) !== agent) continue;
         const centre = this.array(`scene.${kind}.centre`);
         const sizes = this.array(`scene.${kind}.${size}`);
         const radius = half * sizes.at(frame, (sizes.rowLength / who.rowLength) * k);
-        return radius > 0 ? { x: centre.at(frame, 2 * k), y: centre.at(frame, 2 * k + 1), radius } : null;
+        return radius > 0
+          ? { x: centre.at(frame, 2 * k), y: centre.at(frame, 2 * k + 1), radius }
+          : null;
       }
     }
     return null;
@@ -151,7 +166,8 @@ class Episode {
     const bounds = this.array("scene.bounds");
     const extreme = (place, choose) => {
       let found = bounds.at(0, place);
-      for (let frame = 1; frame < bounds.rows; frame++) found = choose(found, bounds.at(frame, place));
+      for (let frame = 1; frame < bounds.rows; frame++)
+        found = choose(found, bounds.at(frame, place));
       return found;
     };
     const [left, bottom] = [0, 1].map((place) => extreme(place, Math.min));

@@ -21,9 +21,20 @@ function counted(count, noun) {
 }
 
 const GLYPHS = {
-  left: "←", right: "→", up: "↑", down: "↓", jump: "↑",
-  "up left": "↖", "up right": "↗", "down left": "↙", "down right": "↘",
-  nothing: "•", stay: "•", idle: "•", rest: "•", stop: "•",
+  left: "←",
+  right: "→",
+  up: "↑",
+  down: "↓",
+  jump: "↑",
+  "up left": "↖",
+  "up right": "↗",
+  "down left": "↙",
+  "down right": "↘",
+  nothing: "•",
+  stay: "•",
+  idle: "•",
+  rest: "•",
+  stop: "•",
 };
 
 // One sign for an action, to stand on an agent.

@@ -82,7 +82,6 @@ def _about(run: RecordedRun) -> dict[str, Any]:
             {
                 "length": one.length,
                 "hold": one.action_hold,
-                "ended": one.ended,
                 "measures": list(one.frames.measures),
             }
             for one in run.recordings

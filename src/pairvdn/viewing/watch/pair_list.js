@@ -6,7 +6,10 @@ class PairList {
     this.list = element("div", { class: "rows", role: "group", "aria-label": "Pairs" });
     this.root = element("section", { class: "panel pair-list", "aria-label": "All pairs" }, [
       element("h3", { text: "Pairs" }),
-      element("p", { class: "about", text: "What each contributes to the value; ◆ they coordinate." }),
+      element("p", {
+        class: "about",
+        text: "What each contributes to the value; ◆ they coordinate.",
+      }),
       this.list,
     ]);
     this.rows = [];
@@ -14,9 +17,18 @@ class PairList {
 
   build(count) {
     this.rows = Array.from({ length: count }, (_, pair) => {
-      const [name, mark, number] = [element("span", { class: "name" }), element("span", { class: "mark" }), element("span", { class: "number" })];
+      const [name, mark, number] = [
+        element("span", { class: "name" }),
+        element("span", { class: "mark" }),
+        element("span", { class: "number" }),
+      ];
       const fill = element("span", { class: "fill" });
-      const button = element("button", { type: "button", class: "row", data: { pair } }, [name, mark, element("span", { class: "bar" }, [fill]), number]);
+      const button = element("button", { type: "button", class: "row", data: { pair } }, [
+        name,
+        mark,
+        element("span", { class: "bar" }, [fill]),
+        number,
+      ]);
       button.addEventListener("click", () => this.onPick({ pair: this.agents[pair] }));
       return { button, name, mark, number, fill };
     });

@@ -7,12 +7,19 @@ class PairPanel {
     this.table = element("table", { class: "heat" });
     this.verdict = element("p", { class: "verdict" });
     const key = element("p", { class: "key" }, [
-      element("span", { class: "swatch chosen" }), "chosen ",
-      element("span", { class: "swatch alone" }), "each alone ",
-      element("span", { class: "ramp", "aria-hidden": "true" }), "low to high",
+      element("span", { class: "swatch chosen" }),
+      "chosen ",
+      element("span", { class: "swatch alone" }),
+      "each alone ",
+      element("span", { class: "ramp", "aria-hidden": "true" }),
+      "low to high",
     ]);
     this.root = element("section", { class: "panel pair-panel", "aria-label": "Table of a pair" }, [
-      this.heading, this.about, element("div", { class: "scroll" }, [this.table]), this.verdict, key,
+      this.heading,
+      this.about,
+      element("div", { class: "scroll" }, [this.table]),
+      this.verdict,
+      key,
     ]);
     this.cells = [];
   }
@@ -20,9 +27,14 @@ class PairPanel {
   // The cells are made once; steps only change what is in them.
   build(actions) {
     const corner = element("td", { class: "corner" });
-    const head = element("tr", {}, [corner, ...actions.map((name) => element("th", { scope: "col", text: name }))]);
+    const head = element("tr", {}, [
+      corner,
+      ...actions.map((name) => element("th", { scope: "col", text: name })),
+    ]);
     this.cells = actions.map(() => actions.map(() => element("td")));
-    const rows = this.cells.map((cells, row) => element("tr", {}, [element("th", { scope: "row", text: actions[row] }), ...cells]));
+    const rows = this.cells.map((cells, row) =>
+      element("tr", {}, [element("th", { scope: "row", text: actions[row] }), ...cells]),
+    );
     this.table.replaceChildren(element("thead", {}, [head]), element("tbody", {}, rows));
     this.corner = corner;
     this.root.classList.toggle("large", actions.length > 4);
@@ -34,13 +46,21 @@ class PairPanel {
     this.root.classList.toggle("empty", !found);
     if (!found) {
       setText(this.heading, "Pair");
-      setText(this.about, wanted ? `Agent ${wanted[0]} leads no pair in this step.` : "Click a pair to see its table.");
+      setText(
+        this.about,
+        wanted
+          ? `Agent ${wanted[0]} leads no pair in this step.`
+          : "Click a pair to see its table.",
+      );
       setText(this.verdict, "");
       return;
     }
     const { i, j, chosen, alone } = found;
     setText(this.heading, `Pair ${i} – ${j}`);
-    const moved = wanted[0] === i && wanted[1] === j ? "" : ` (${wanted[0]} and ${wanted[1]} are no pair in this step)`;
+    const moved =
+      wanted[0] === i && wanted[1] === j
+        ? ""
+        : ` (${wanted[0]} and ${wanted[1]} are no pair in this step)`;
     setText(this.about, `Rows: agent ${i}. Columns: agent ${j}.${moved}`);
     setText(this.corner, `${i} \\ ${j}`);
     this.colourCells(episode, step, found);
@@ -48,16 +68,23 @@ class PairPanel {
   }
 
   colourCells(episode, step, { pair, i, j, chosen, alone }) {
-    const numbers = this.cells.map((cells, row) => cells.map((_, column) => episode.cell(step, pair, row, column)));
-    const isAllowed = (row, column) => episode.isAllowed(step, i, row) && episode.isAllowed(step, j, column);
+    const numbers = this.cells.map((cells, row) =>
+      cells.map((_, column) => episode.cell(step, pair, row, column)),
+    );
+    const isAllowed = (row, column) =>
+      episode.isAllowed(step, i, row) && episode.isAllowed(step, j, column);
     // What is not allowed is not compared with, so it must not use up the colours.
-    const compared = numbers.flatMap((line, row) => line.filter((number, column) => Number.isFinite(number) && isAllowed(row, column)));
+    const compared = numbers.flatMap((line, row) =>
+      line.filter((number, column) => Number.isFinite(number) && isAllowed(row, column)),
+    );
     const [low, high] = [Math.min(...compared), Math.max(...compared)];
     this.cells.forEach((cells, row) =>
       cells.forEach((cell, column) => {
         const number = numbers[row][column];
         const allowed = isAllowed(row, column);
-        const colour = sequential(allowed && Number.isFinite(number) ? (number - low) / (high - low || 1) : 0);
+        const colour = sequential(
+          allowed && Number.isFinite(number) ? (number - low) / (high - low || 1) : 0,
+        );
         setText(cell, numberText(number, episode.payoffDecimals));
         cell.style.backgroundColor = colour;
         cell.style.color = textOn(colour);
@@ -80,8 +107,10 @@ class PairPanel {
     }
     const there = episode.cell(step, found.pair, ...alone);
     const alternative = `Alone: ${names(alone)}, ${numberText(there, decimals)}. `;
+    const pairGain = signedText(found.contribution - there, decimals);
+    const teamGain = signedText(episode.teamGain(step), decimals);
     const worth = found.coordinates
-      ? `They coordinate: ${signedText(found.contribution - there, decimals)} for this pair, ${signedText(episode.teamGain(step), decimals)} for the team.`
+      ? `They coordinate: ${pairGain} for this pair, ${teamGain} for the team.`
       : "It makes no difference to the team.";
     setText(this.verdict, both + alternative + worth);
   }

@@ -40,7 +40,8 @@ class Player {
     let [start, from, speed] = [performance.now(), this.step, this.speed];
     const tick = (now) => {
       if (!this.playing) return;
-      if (this.speed !== speed || this.shown !== this.step) [start, from, speed] = [now, this.step, this.speed];
+      if (this.speed !== speed || this.shown !== this.step)
+        [start, from, speed] = [now, this.step, this.speed];
       this.go(from + Math.floor(((now - start) / 1000) * speed));
       this.shown = this.step;
       if (this.step >= this.length) this.pause();

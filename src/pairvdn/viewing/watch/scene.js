@@ -57,7 +57,10 @@ class SceneView {
   drawRectangles(episode, frame) {
     const get = (field) => episode.array(`scene.rectangles.${field}`);
     for (let k = 0; k < episode.shapes("rectangles"); k++) {
-      const { x, y } = this.place(get("centre").at(frame, 2 * k), get("centre").at(frame, 2 * k + 1));
+      const { x, y } = this.place(
+        get("centre").at(frame, 2 * k),
+        get("centre").at(frame, 2 * k + 1),
+      );
       const width = this.scale * get("size").at(frame, 2 * k);
       const height = this.scale * get("size").at(frame, 2 * k + 1);
       this.context.save();
@@ -75,7 +78,10 @@ class SceneView {
     for (let k = 0; k < episode.shapes("circles"); k++) {
       const radius = this.scale * get("radius").at(frame, k);
       if (radius <= 0) continue;
-      const { x, y } = this.place(get("centre").at(frame, 2 * k), get("centre").at(frame, 2 * k + 1));
+      const { x, y } = this.place(
+        get("centre").at(frame, 2 * k),
+        get("centre").at(frame, 2 * k + 1),
+      );
       this.context.beginPath();
       this.context.arc(x, y, radius, 0, 2 * Math.PI);
       this.fill(ownColour(get("colour"), frame, k), 2 * radius);
@@ -123,7 +129,12 @@ class SceneView {
       }
       if (labels === "none" || place.radius < 6) return;
       const over = episode.isOver(step);
-      const text = labels === "number" ? String(agent) : over ? "" : glyph(episode.actionName(episode.action(step, agent)));
+      const text =
+        labels === "number"
+          ? String(agent)
+          : over
+            ? ""
+            : glyph(episode.actionName(episode.action(step, agent)));
       const size = Math.max(10, Math.min(1.15 * place.radius, 17));
       context.font = `700 ${size}px system-ui, sans-serif`;
       context.lineWidth = 3;
@@ -141,7 +152,9 @@ class SceneView {
     const point = { x: event.clientX - box.left, y: event.clientY - box.top };
     let [nearest, least] = [null, Infinity];
     (this.places ?? []).forEach((place, agent) => {
-      const distance = place ? Math.hypot(place.x - point.x, place.y - point.y) - place.radius : Infinity;
+      const distance = place
+        ? Math.hypot(place.x - point.x, place.y - point.y) - place.radius
+        : Infinity;
       if (distance <= 1 && distance < least) [nearest, least] = [{ agent }, distance];
     });
     if (nearest) return nearest;

@@ -9,19 +9,29 @@ class Side {
     const heading = element("header", { class: "side-head" }, [
       element("span", { class: `dot side-${order}`, "aria-hidden": "true" }),
       element("h2", { text: run.name }),
-      element("p", { class: "about", text: `${run.method}, ${run.checkpoint} checkpoint, epoch ${run.epoch}` }),
+      element("p", {
+        class: "about",
+        text: `${run.method}, ${run.checkpoint} checkpoint, epoch ${run.epoch}`,
+      }),
     ]);
     const stage = element("div", { class: "stage" }, [this.scene.canvas, this.tip]);
     this.agentPanel = new AgentPanel();
     this.pairPanel = run.hasPairs ? new PairPanel() : null;
     this.pairList = run.hasPairs ? new PairList(actions.pick) : null;
-    const panels = [this.pairPanel, this.pairList, this.agentPanel].filter(Boolean).map(({ root }) => root);
+    const panels = [this.pairPanel, this.pairList, this.agentPanel]
+      .filter(Boolean)
+      .map(({ root }) => root);
     this.legend = run.hasPairs ? legend() : null;
-    this.root = element("article", { class: "side", "aria-label": run.name, data: { side: order } }, [
-      heading, this.facts,
-      element("div", { class: "view" }, [stage, ...(this.legend ? [this.legend.root] : [])]),
-      element("div", { class: "panels" }, panels),
-    ]);
+    this.root = element(
+      "article",
+      { class: "side", "aria-label": run.name, data: { side: order } },
+      [
+        heading,
+        this.facts,
+        element("div", { class: "view" }, [stage, ...(this.legend ? [this.legend.root] : [])]),
+        element("div", { class: "panels" }, panels),
+      ],
+    );
   }
 
   // Another episode: what depends on all of it.
@@ -29,7 +39,10 @@ class Side {
     this.episode = episode;
     const { left, bottom, right, top } = episode.bounds;
     this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 2);
-    this.scene.canvas.setAttribute("aria-label", `${this.run.environment}: the scene at this step; pairs and agents are listed below`);
+    this.scene.canvas.setAttribute(
+      "aria-label",
+      `${this.run.environment}: the scene at this step; pairs and agents are listed below`,
+    );
     const { decimals, rowLength: heads } = episode.array("thought.value");
     const rows = [
       ["reward", (step) => episode.array("reward").text(episode.frame(step))],
@@ -37,15 +50,24 @@ class Side {
       [heads === 1 ? "value" : "mean value", (step) => numberText(episode.value(step), decimals)],
     ];
     for (const name of episode.measures) {
-      rows.push([words(name), (step) => episode.array(`measure.${name}`).text(episode.frame(step))]);
+      rows.push([
+        words(name),
+        (step) => episode.array(`measure.${name}`).text(episode.frame(step)),
+      ]);
     }
     if (episode.hasPairs) {
       rows.push(["coordinating", (step) => String(episode.coordinatingAgents(step))]);
       rows.push(["gain of it", (step) => signedText(episode.teamGain(step), decimals)]);
     }
-    this.readouts = rows.map(([name, text]) => ({ text, value: element("dd", { data: { fact: name } }), name }));
+    this.readouts = rows.map(([name, text]) => ({
+      text,
+      value: element("dd", { data: { fact: name } }),
+      name,
+    }));
     this.facts.replaceChildren(
-      ...this.readouts.map(({ name, value }) => element("div", {}, [element("dt", { text: name }), value])),
+      ...this.readouts.map(({ name, value }) =>
+        element("div", {}, [element("dt", { text: name }), value]),
+      ),
     );
     this.legend?.show(episode);
   }
@@ -65,7 +87,8 @@ class Side {
 
   // A word on what is under the pointer.
   showTip(thing, step) {
-    const text = thing && (thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
+    const text =
+      thing && (thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
     this.tip.hidden = !text;
     setText(this.tip, text ?? "");
   }
@@ -89,8 +112,14 @@ function legend() {
   const canvas = element("canvas", { class: "legend-scale", "aria-hidden": "true" });
   const [low, high] = [element("span"), element("span")];
   const root = element("div", { class: "legend" }, [
-    element("span", { class: "legend-title", text: "A pair contributes" }), low, canvas, high,
-    element("span", { class: "legend-mark" }, [element("span", { class: "diamond", "aria-hidden": "true" }), "its agents coordinate"]),
+    element("span", { class: "legend-title", text: "A pair contributes" }),
+    low,
+    canvas,
+    high,
+    element("span", { class: "legend-mark" }, [
+      element("span", { class: "diamond", "aria-hidden": "true" }),
+      "its agents coordinate",
+    ]),
   ]);
   const show = (episode) => {
     const large = episode.largeContribution();

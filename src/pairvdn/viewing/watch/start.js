@@ -77,7 +77,9 @@ function episodesOf(run, side, directory, bytes) {
   const found = run.episodes.map((about, number) => {
     const prefix = `${side}.${number}.`;
     const names = Object.keys(directory).filter((name) => name.startsWith(prefix));
-    const arrays = Object.fromEntries(names.map((name) => [name.slice(prefix.length), new Numbers(bytes, directory[name])]));
+    const arrays = Object.fromEntries(
+      names.map((name) => [name.slice(prefix.length), new Numbers(bytes, directory[name])]),
+    );
     return new Episode(run, about, arrays);
   });
   run.hasPairs = found[0].hasPairs;
@@ -100,10 +102,17 @@ function describe(runs) {
   document.title = `${runs.map(({ name }) => name).join(" and ")} – pairvdn watch`;
   const options = first.episodes.map((_, number) => {
     const lengths = [...new Set(runs.map(({ episodes }) => episodes[number].length))];
-    return element("option", { value: number, text: `${number + 1} (${lengths.map((length) => counted(length, "step")).join(", ")})` });
+    return element("option", {
+      value: number,
+      text: `${number + 1} (${lengths.map((length) => counted(length, "step")).join(", ")})`,
+    });
   });
   byId("episode").replaceChildren(...options);
-  byId("speed").replaceChildren(...SPEEDS.map((speed) => element("option", { value: speed, text: `${counted(speed, "step")}/s` })));
+  byId("speed").replaceChildren(
+    ...SPEEDS.map((speed) =>
+      element("option", { value: speed, text: `${counted(speed, "step")}/s` }),
+    ),
+  );
 }
 
 // Buttons, lists, slider and keys.
@@ -113,7 +122,8 @@ function connect({ player, view, current, draw, layout, open }) {
     list.dispatchEvent(new Event("change"));
   };
   // A decision, not a step, as one that is held would count several times.
-  const decidesTogether = (one, step) => step % one.hold === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
+  const decidesTogether = (one, step) =>
+    step % one.hold === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
   const nextMark = () => {
     for (let step = player.step + 1; step < player.length; step++) {
       if (current().some((one) => decidesTogether(one, step))) return player.go(step);
@@ -162,7 +172,13 @@ function connect({ player, view, current, draw, layout, open }) {
   byId("next-mark").hidden = !current().some((one) => one.hasPairs);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", layout);
   const table = keyTable({
-    player, nextMark, faster, cycleAgent, cyclePair, switchTheme, help,
+    player,
+    nextMark,
+    faster,
+    cycleAgent,
+    cyclePair,
+    switchTheme,
+    help,
     cycleEpisode: () => cycle(byId("episode"), 1),
     cycleLabels: () => cycle(byId("labels"), 1),
   });
@@ -172,6 +188,9 @@ function connect({ player, view, current, draw, layout, open }) {
 
 main().catch((error) => {
   byId("failure").hidden = false;
-  setText(byId("failure"), `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`);
+  setText(
+    byId("failure"),
+    `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`,
+  );
   console.error(error);
 });

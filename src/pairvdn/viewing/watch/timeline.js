@@ -21,10 +21,17 @@ class Timeline {
   show(episodes, length) {
     this.length = length;
     const lanes = lanesOf(episodes).map((lane) => {
-      const canvas = element("canvas", { role: "img", "aria-label": `${lane.label} along the episode` });
+      const canvas = element("canvas", {
+        role: "img",
+        "aria-label": `${lane.label} along the episode`,
+      });
       const label = element("span", { class: "lane-label", text: lane.label });
       const range = element("span", { class: "lane-range", text: lane.rangeText });
-      return { ...lane, canvas, row: element("div", { class: `lane ${lane.kind}` }, [canvas, label, range]) };
+      return {
+        ...lane,
+        canvas,
+        row: element("div", { class: `lane ${lane.kind}` }, [canvas, label, range]),
+      };
     });
     this.lanes = lanes;
     this.parent.replaceChildren(...lanes.map((lane) => lane.row), this.playhead);
@@ -36,7 +43,17 @@ class Timeline {
       const [width, height] = [row.clientWidth, row.clientHeight];
       const context = fitCanvas(canvas, width, height);
       context.clearRect(0, 0, width, height);
-      series.forEach((one, order) => draw(context, { ...one, order, count: series.length, range, width, height, length: this.length }));
+      series.forEach((one, order) =>
+        draw(context, {
+          ...one,
+          order,
+          count: series.length,
+          range,
+          width,
+          height,
+          length: this.length,
+        }),
+      );
     }
   }
 
@@ -48,13 +65,48 @@ class Timeline {
 // What there is to show: the first measure, the value, the reward, who coordinates.
 function lanesOf(episodes) {
   const sides = (has, at) =>
-    episodes.map((episode, side) => ({ episode, side, at: (step) => at(episode, step) })).filter(({ episode }) => has(episode));
+    episodes
+      .map((episode, side) => ({ episode, side, at: (step) => at(episode, step) }))
+      .filter(({ episode }) => has(episode));
   const measure = episodes[0].measures[0];
   const lanes = [
-    measure && lane(words(measure), "line", drawLine, sides((one) => one.measures.includes(measure), (one, step) => one.array(`measure.${measure}`).at(one.frame(step)))),
-    lane("value", "line", drawLine, sides(() => true, (one, step) => one.value(step))),
-    lane("reward", "bars", drawBars, sides(() => true, (one, step) => one.array("reward").at(one.frame(step)))),
-    lane("agents that coordinate", "marks", drawMarks, sides((one) => one.hasPairs, (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step)))),
+    measure &&
+      lane(
+        words(measure),
+        "line",
+        drawLine,
+        sides(
+          (one) => one.measures.includes(measure),
+          (one, step) => one.array(`measure.${measure}`).at(one.frame(step)),
+        ),
+      ),
+    lane(
+      "value",
+      "line",
+      drawLine,
+      sides(
+        () => true,
+        (one, step) => one.value(step),
+      ),
+    ),
+    lane(
+      "reward",
+      "bars",
+      drawBars,
+      sides(
+        () => true,
+        (one, step) => one.array("reward").at(one.frame(step)),
+      ),
+    ),
+    lane(
+      "agents that coordinate",
+      "marks",
+      drawMarks,
+      sides(
+        (one) => one.hasPairs,
+        (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step)),
+      ),
+    ),
   ];
   return lanes.filter((one) => one && one.series.length > 0);
 }
@@ -85,7 +137,8 @@ function drawLine(context, { episode, side, at, range, width, height, length }) 
   for (let step = 0; step <= episode.length; step++) {
     const number = at(step);
     const x = (step / Math.max(1, length)) * width;
-    if (Number.isFinite(number)) context[drawing ? "lineTo" : "moveTo"](x, vertical(number, range, height));
+    if (Number.isFinite(number))
+      context[drawing ? "lineTo" : "moveTo"](x, vertical(number, range, height));
     drawing = Number.isFinite(number);
   }
   context.setLineDash(side === 0 ? [] : [5, 3]); // told apart without colour as well
@@ -104,7 +157,8 @@ function drawBars(context, { episode, side, at, order, count, range, width, heig
     const top = vertical(at(step), range, height);
     const bar = Math.max(1, (0.8 * each) / count);
     const x = (step - 0.5) * each + (order / count - 0.5) * 0.8 * each;
-    if (top !== zero) context.fillRect(x, Math.min(top, zero), bar, Math.max(1, Math.abs(top - zero)));
+    if (top !== zero)
+      context.fillRect(x, Math.min(top, zero), bar, Math.max(1, Math.abs(top - zero)));
   }
 }
 

@@ -1,0 +1,116 @@
+"""Write a new environment, check it, and see whether pairs of agents matter in it.
+
+Three porters stand in a ring, with a crate between each two of them. A crate is lifted only if
+both its porters pull at it; one who pulls alone drops it, which costs more than a crate is worth.
+Each can pull at the crate on the left or on the right, or rest. So only one crate can be lifted at
+a time, and a porter that learns alone learns to rest.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from pairvdn import envs, values
+from pairvdn.envs.scene import Circles, Scene
+from pairvdn.evaluation import greedy_episodes
+from pairvdn.learning import parallel_learner
+from pairvdn.learning.exploration import LinearEpsilon
+from pairvdn.types import TimeStep
+
+REST, LEFT, RIGHT = range(3)
+OPTIMUM = 12.0  # the heaviest crate, 3, in each of four steps
+
+
+class PortersState(eqx.Module):
+    """Everything that the next step depends on."""
+
+    weights: jax.Array  # f32[n]: crate i is between porter i and the next; a heavy one is worth 3
+    time: jax.Array  # i32[]
+
+
+class Porters(envs.Environment[PortersState]):
+    """Sizes are plain attributes; everything random comes from a key."""
+
+    name = "porters"
+    num_agents, num_actions, max_steps = 3, 3, 4
+    observation_size, state_size = 2, 3
+
+    def reset(self, key):
+        """One crate is heavy."""
+        weights = jnp.full(self.num_agents, 1.0).at[jax.random.randint(key, (), 0, 3)].set(3.0)
+        state = PortersState(weights, jnp.int32(0))
+        return state, self._told(state, jnp.zeros(self.num_agents))
+
+    def step(self, key, state, actions):
+        """Act once; `step` never resets by itself."""
+        one, other = actions == RIGHT, jnp.roll(actions, -1) == LEFT  # who pulls at crate i
+        worth = jnp.where(one & other, state.weights, jnp.where(one ^ other, -5.0, 0.0))
+        state = PortersState(state.weights, state.time + 1)
+        return state, self._told(state, worth)
+
+    def scene(self, state):
+        """What to draw, as data."""
+        angle = jnp.arange(self.num_agents) * 2 * jnp.pi / self.num_agents
+        return Scene(
+            bounds=jnp.array([-2.0, -2.0, 2.0, 2.0]),
+            circles=Circles(
+                centre=jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1),
+                radius=0.1 + state.weights / 10,
+                colour=jnp.full((self.num_agents, 3), 0.4),
+                agent=jnp.arange(self.num_agents, dtype=jnp.int32),
+            ),
+        )
+
+    def _told(self, state, worth):
+        """A porter sees the crates beside it. A crate's worth is shared by its two porters."""
+        beside = jnp.stack([jnp.roll(state.weights, 1), state.weights], axis=1)
+        return TimeStep(
+            observation=beside,
+            state=state.weights,
+            mask=jnp.ones((self.num_agents, self.num_actions), bool),
+            reward=jnp.sum(worth),
+            agent_rewards=(worth + jnp.roll(worth, 1)) / 2,
+            terminated=jnp.asarray(False),
+            truncated=state.time >= self.max_steps,
+        )
+
+
+def train(env: Porters, method: str) -> float:
+    def make_value(*, key):
+        sizes = {
+            one: getattr(env, one)
+            for one in ("num_agents", "num_actions", "observation_size", "state_size")
+        }
+        return values.make(method, **sizes, hidden_sizes=(32, 32), key=key)
+
+    learner = parallel_learner(
+        env,
+        make_value,
+        num_epochs=1,
+        rounds_per_epoch=100,
+        num_envs=32,
+        updates_per_round=10,
+        batch_size=64,
+        replay_capacity=8_000,
+        n_step=1,
+        loss="squared",
+        discount=0.5,  # what one does now changes nothing later
+        optimiser=optax.adam(3e-3),
+        exploration=LinearEpsilon(1.0, 1.0, epochs=1),  # random play shows everything here
+    )
+    state, _ = jax.jit(lambda key: learner.epoch(learner.init(key)))(jax.random.key(0))
+    episodes = greedy_episodes(env, learner.value(state), key=jax.random.key(1), num_episodes=20)
+    return float(episodes.returns.mean())
+
+
+def main():
+    env = Porters()
+    envs.check_env(env)  # raises a ContractError that names the broken rule
+    print("the environment keeps the contract")
+    for method in ("vdn", "pairvdn"):
+        print(f"{method}: {train(env, method):g} of {OPTIMUM:g}")
+
+
+if __name__ == "__main__":
+    main()

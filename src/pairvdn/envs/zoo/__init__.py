@@ -1,0 +1,1 @@
+"""PettingZoo's environments, those of others and your own, as `HostEnvironment`."""

@@ -1,0 +1,60 @@
+"""Training of one seed whose environments live on the host."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from pairvdn.envs import HostEnvironment
+from pairvdn.evaluation.host import Stage
+from pairvdn.experiment.seeds import Seeds, joined_one, split_one
+from pairvdn.learning import Learner, LearnerState, Metrics
+
+_PURPOSE = 2  # evaluations of finished runs draw their episodes with 0 and 1
+
+
+class HostSeed(Seeds):
+    """A single run; several seeds are trained one after the other."""
+
+    exact = False
+
+    def __init__(self, learner: Learner, env: HostEnvironment, seed: int, *, episodes: int) -> None:
+        self.learner = learner
+        self.seeds = (seed,)
+        self._env = env
+        self._episodes = episodes
+        self._stage: Stage | None = None
+
+    def split(self, tree: Any) -> list[Any]:
+        """The only one."""
+        return split_one(tree)
+
+    def join(self, trees: Sequence[Any]) -> Any:
+        """The only one."""
+        return joined_one(trees)
+
+    def init(self) -> LearnerState:
+        """The state before the first epoch."""
+        return self.learner.init(jax.random.PRNGKey(self.seeds[0]))
+
+    def compile(self, state: LearnerState) -> None:
+        """Nothing: what the learner compiles by itself it compiles when it first needs it."""
+
+    def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
+        """One epoch."""
+        done = self.learner.epoch(state)
+        done[0].epoch.block_until_ready()
+        return done
+
+    def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
+        """Returns of greedy episodes; the same starts every time."""
+        if self._stage is None:
+            self._stage = Stage(self._env, self._episodes)
+        played = self._stage.play_greedy(
+            self.learner.value(state),
+            seed=(_PURPOSE, self.seeds[0]),
+            action_hold=self.learner.collector.action_hold,
+        )
+        return [np.asarray(played.returns)]

@@ -127,7 +127,6 @@ CASES = [
     ("play gather --run RUN", "There is no folder"),
     ("play gather --runs RUN", "did you mean '--run'"),
     ("play gather --checkpoint first", "invalid choice"),
-    ("play pettingzoo:no.such.thing", "no.such.thing"),
     ("watch RUN --gif", "expected one argument"),
     ("watch RUN --mp5 film.mp4", "did you mean '--mp4'"),
     ("watch RUN --window yes", "one argument too many"),

@@ -44,13 +44,17 @@ TASKS: dict[str, Task] = {
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """How much is trained and played. `note` stands on everything that is not the real thing."""
+    """How much is trained and played. `note` stands on everything that is not the real thing.
+
+    `changes` are those of every config, `per_environment` those of one environment's.
+    """
 
     seeds: int = 5
     methods: tuple[str, ...] = PAPER_METHODS
     episodes: int = 20
     long_steps: int = 1000
     changes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    per_environment: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -82,8 +86,10 @@ def available(task: str, method: str) -> bool:
 
 def config_for(task: str, method: str, scale: Scale) -> Config:
     """The paper's hyper-parameters for a task and method, at this scale."""
+    what = TASKS[task]
+    special = scale.per_environment.get(what.environment, {})
     return load_preset(_preset(task, method)).replace(
-        {**TASKS[task].changes, "checkpoints.keep": 1, **scale.changes}
+        {**what.changes, "checkpoints.keep": 1, **scale.changes, **special}
     )
 
 

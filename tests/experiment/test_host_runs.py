@@ -12,7 +12,7 @@ from small_runs import shared_folder
 import pairvdn
 from pairvdn.cli import main
 from pairvdn.envs import HostEnvironment
-from pairvdn.evaluation import film_greedy
+from pairvdn.evaluation import record_greedy
 from pairvdn.experiment import Interrupted, load_preset, resume, train
 
 CONFIG = load_preset("pettingzoo:small_zoo.Ladder").replace(
@@ -65,7 +65,9 @@ def test_load_and_evaluate(runs: Path, capsys: pytest.CaptureFixture[str]) -> No
     loaded = pairvdn.load(runs / "seed-0")
     assert isinstance(loaded.env, HostEnvironment)
     with pytest.raises(ValueError, match="no scenes"):
-        film_greedy(loaded.env, loaded.value, seed=0)
+        record_greedy(loaded.env, loaded.value, seed=0)
+    assert main(["watch", str(runs / "seed-0"), "--out", "page.html"]) == 2
+    assert "no scenes to record" in capsys.readouterr().err
     told = []
     for _ in range(2):
         assert main(["evaluate", str(runs / "seed-0"), "--episodes", "20", "--json"]) == 0

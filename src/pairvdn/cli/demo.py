@@ -20,7 +20,7 @@ from pairvdn.experiment.schema import parse
 from pairvdn.values import Value
 
 PRESET = "box-jump/pairvdn-sorted"
-EPOCHS = 56
+EPOCHS = 88
 LONG = 1000  # steps of an episode, as in the paper's long evaluation
 ABOUT = f"""Train {PRESET} (16 boxes without rotation) for about two minutes, compare it with the
 random policy and with a network that was never trained, and draw its learning curve and a film."""

@@ -67,21 +67,9 @@ def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
 
 def learner_of(env: OneStepGame, method: str) -> Learner:
     """Uniformly random play, so that every method sees the same data, and plenty of updates."""
-
-    def make_value(*, key: Any) -> values.Value[Any]:
-        return values.make(
-            method,
-            num_agents=env.num_agents,
-            num_actions=env.num_actions,
-            observation_size=env.observation_size,
-            state_size=env.state_size,
-            hidden_sizes=(32, 32),
-            key=key,
-        )
-
     return parallel_learner(
         env,
-        make_value,
+        values.maker(method, env, hidden_sizes=(32, 32)),
         num_epochs=1,
         rounds_per_epoch=ROUNDS,
         num_envs=32,

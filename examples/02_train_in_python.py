@@ -11,20 +11,9 @@ env = envs.make("climbing")  # [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
 
 
 def train(method: str) -> values.Value:
-    def make_value(*, key):
-        return values.make(
-            method,
-            num_agents=env.num_agents,
-            num_actions=env.num_actions,
-            observation_size=env.observation_size,
-            state_size=env.state_size,
-            hidden_sizes=(32, 32),
-            key=key,
-        )
-
     learner = parallel_learner(
         env,
-        make_value,
+        values.maker(method, env, hidden_sizes=(32, 32)),
         num_epochs=6,
         rounds_per_epoch=10,
         num_envs=32,

@@ -77,16 +77,9 @@ class Porters(envs.Environment[PortersState]):
 
 
 def train(env: Porters, method: str) -> float:
-    def make_value(*, key):
-        sizes = {
-            one: getattr(env, one)
-            for one in ("num_agents", "num_actions", "observation_size", "state_size")
-        }
-        return values.make(method, **sizes, hidden_sizes=(32, 32), key=key)
-
     learner = parallel_learner(
         env,
-        make_value,
+        values.maker(method, env, hidden_sizes=(32, 32)),
         num_epochs=1,
         rounds_per_epoch=100,
         num_envs=32,

@@ -54,20 +54,9 @@ print(
 
 
 def train(method: str) -> values.Value:
-    def make_value(*, key):
-        return values.make(
-            method,
-            num_agents=env.num_agents,
-            num_actions=env.num_actions,
-            observation_size=env.observation_size,
-            state_size=env.state_size,
-            hidden_sizes=(32,),
-            key=key,
-        )
-
     learner = parallel_learner(
         env,
-        make_value,
+        values.maker(method, env, hidden_sizes=(32,)),
         num_epochs=4,
         rounds_per_epoch=10,
         num_envs=8,

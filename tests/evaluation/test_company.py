@@ -21,15 +21,7 @@ def env():
 
 
 def value_for(env, method: str):
-    return values.make(
-        method,
-        num_agents=env.num_agents,
-        num_actions=env.num_actions,
-        observation_size=env.observation_size,
-        state_size=env.state_size,
-        hidden_sizes=(8,),
-        key=jax.random.key(2),
-    )
+    return values.maker(method, env, hidden_sizes=(8,))(key=jax.random.key(2))
 
 
 def answers(env, value) -> list[np.ndarray]:

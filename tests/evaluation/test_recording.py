@@ -19,16 +19,7 @@ def env():
 
 
 def value_for(env, method: str, **arguments):
-    return values.make(
-        method,
-        num_agents=env.num_agents,
-        num_actions=env.num_actions,
-        observation_size=env.observation_size,
-        state_size=env.state_size,
-        hidden_sizes=(8,),
-        key=jax.random.key(1),
-        **arguments,
-    )
+    return values.maker(method, env, hidden_sizes=(8,), **arguments)(key=jax.random.key(1))
 
 
 @pytest.fixture(scope="module")

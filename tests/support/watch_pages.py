@@ -22,15 +22,7 @@ def untrained_run(
 ) -> RecordedRun:
     """Episodes of a network as it was initialised: its tables are as good as any to look at."""
     env = envs.make(env_name, **arguments)
-    value = values.make(
-        method,
-        num_agents=env.num_agents,
-        num_actions=env.num_actions,
-        observation_size=env.observation_size,
-        state_size=env.state_size,
-        hidden_sizes=(8,),
-        key=jax.random.key(2),
-    )
+    value = values.maker(method, env, hidden_sizes=(8,))(key=jax.random.key(2))
     return RecordedRun(
         name=name,
         environment=env_name,

@@ -25,6 +25,11 @@ def masks(count, seed=0):
     return jax.random.bernoulli(keys[1], 0.4, shape) | jax.nn.one_hot(always, shape[2], dtype=bool)
 
 
+def test_a_maker_makes_values_for_an_environment():
+    made = values.maker("pairvdn", SIZES, hidden_sizes=(4,))(key=jax.random.key(0))
+    assert eqx.tree_equal(made, build("pairvdn", hidden_sizes=(4,)))
+
+
 @every_method
 @shared_or_not
 def test_batched_learning_step(method, shared):

@@ -3,7 +3,7 @@
 import difflib
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import HasUtilities
@@ -65,4 +65,46 @@ def make(
     return build(**sizes, key=key, **arguments)
 
 
-__all__ = ["HasPairs", "HasUtilities", "Pairs", "Value", "constructor", "make", "names"]
+@runtime_checkable
+class HasSizes(Protocol):
+    """What a value must know of an environment."""
+
+    @property
+    def num_agents(self) -> int:
+        """Number of agents n."""
+        ...
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions a of each agent."""
+        ...
+
+    @property
+    def observation_size(self) -> int:
+        """Length o of each agent's observation."""
+        ...
+
+    @property
+    def state_size(self) -> int:
+        """Length s of the global state."""
+        ...
+
+
+def maker(method: str, env: HasSizes, /, **arguments: Any) -> Callable[..., Value[Any]]:
+    """What learners build values with: a function of `key` alone, for the sizes of `env`."""
+
+    def make_value(*, key: PRNGKey) -> Value[Any]:
+        return make(
+            method,
+            num_agents=env.num_agents,
+            num_actions=env.num_actions,
+            observation_size=env.observation_size,
+            state_size=env.state_size,
+            key=key,
+            **arguments,
+        )
+
+    return make_value
+
+
+__all__ = ["HasPairs", "HasUtilities", "Pairs", "Value", "constructor", "make", "maker", "names"]

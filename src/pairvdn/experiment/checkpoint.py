@@ -42,7 +42,7 @@ def write(folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> N
     new = folder.with_name(f".new-{folder.name}")
     _remove(new)
     try:
-        new.mkdir()
+        new.mkdir(parents=True)  # a copy of a run may lack folders that were empty
         described = {name: _write_part(new / f"{name}.npz", tree) for name, tree in parts.items()}
         manifest = {"format": FORMAT, "facts": dict(facts), "parts": described}
         _write_text(new / MANIFEST, json.dumps({**manifest, "crc32": _text_checksum(manifest)}))

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,9 @@ def grid_from(given: Mapping[str, Any]) -> Grid:
     ):
         raise ConfigError("seeds that are trained side by side must follow each other: 3, 4, 5.")
     grid.cells()  # every field is looked at before anything is trained
+    if grid.tune is not None:
+        for _, config in grid.groups():
+            config.replace({field: draw.values[0] for field, draw in grid.tune.space.items()})
     return grid
 
 
@@ -184,11 +187,9 @@ def _variant(chosen: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    return "-".join(map(str, value)) if isinstance(value, Sequence | tuple) and not isinstance(
-        value, str
-    ) else str(value).lower()
+    return "-".join(map(str, value)) if isinstance(value, list) else str(value).lower()
 
 
 def _file_name(text: str) -> str:
     """Without what separates folders, and what shells and file systems take amiss."""
-    return "".join("-" if letter in "/\\:*?\"<>| " else letter for letter in text)
+    return "".join("-" if letter in '/\\:*?"<>| ' else letter for letter in text)

@@ -3,8 +3,9 @@
 import collections
 import contextlib
 import dataclasses
+import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pairvdn.experiment.errors import ConfigError, Interrupted, RunError, one_line
@@ -16,7 +17,7 @@ from pairvdn.experiment.storage import Storage
 
 _POLL = 0.5  # seconds, after which news are fetched and a signal is noticed
 # Seconds for which a cell waits for the process that held it on a node which was lost.
-_PATIENCE = 60.0
+PATIENCE = 60.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,10 +60,12 @@ def connected(address: str, workers: int | None = None) -> Iterator[None]:
         return
     # Nobody asked to tell anybody.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    new = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
+    new: dict[str, Any] = (
+        {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
+    )
     try:
         # What workers print would tear the table apart; it is in Ray's own logs.
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **new)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **new)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RunError(f"There is no Ray cluster at {address!r}: {one_line(error)}") from error
     try:
@@ -99,15 +102,14 @@ class _Tasks:
 
         here = ray.get_runtime_context().get_node_id()
         beside_me = NodeAffinitySchedulingStrategy(here, soft=False)
-        board = ray.remote(_Board).options(num_cpus=0, scheduling_strategy=beside_me).remote()
+        board: Any = ray.remote(_Board).options(num_cpus=0, scheduling_strategy=beside_me).remote()
         # A process for each cell, whose memory is given back. An exception is a result.
-        task = ray.remote(_carry_out_and_tell).options(
+        task: Any = ray.remote(
             num_cpus=resources.cpus,
             num_gpus=resources.gpus,
             max_retries=resources.retries,
             max_calls=1,
-            retry_exceptions=False,
-        )
+        )(_carry_out_and_tell)
         self._ray, self._tell, self._board = ray, tell, board
         self._working = {task.remote(cell, storage, board): cell for cell in cells}
         self._asked = False
@@ -116,8 +118,10 @@ class _Tasks:
         """Pass on what is told until every task has ended."""
         while self._working:
             done, _ = self._ray.wait(list(self._working), timeout=_POLL)
+            unfinished = {cell.name for cell in self._working.values()}
             for name, news in self._ray.get(self._board.take.remote()):
-                self._tell(name, news)
+                if name in unfinished:  # else it was late, and overtaken by the end
+                    self._tell(name, news)
             for task in done:
                 self._tell(self._working.pop(task).name, self._end(task))
             if wish.signum is not None and not self._asked:
@@ -142,6 +146,6 @@ def _carry_out_and_tell(cell: Cell, storage: Storage, board: Any) -> Standing:
         board.pin.remote(cell.name, news)
 
     try:
-        return carry_out(cell, storage, tell, patience=_PATIENCE)
+        return carry_out(cell, storage, tell, patience=PATIENCE)
     except Interrupted:
         return Standing("stopped")

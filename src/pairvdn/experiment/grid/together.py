@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pairvdn.experiment.errors import FolderError, one_line
+from pairvdn.experiment.errors import ConfigError, RunError, one_line
 from pairvdn.experiment.grid.cells import Cell, News, Standing, Tell
 from pairvdn.experiment.grid.executor import Executor
 from pairvdn.experiment.grid.work import is_finished
@@ -27,7 +27,7 @@ def run_cells(
     for cell in cells:
         try:
             finished = is_finished(cell, storage)
-        except FolderError as error:
+        except (ConfigError, RunError) as error:
             note(cell.name, Standing("failed", one_line(error)))
             continue
         if finished:

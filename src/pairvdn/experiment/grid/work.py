@@ -1,6 +1,7 @@
-"""What is done with one cell, wherever that is: train it, or go on with it, and tell how it went."""
+"""What is done with one cell, wherever that is: train it or go on with it, and tell how it went."""
 
 import json
+import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -23,6 +24,9 @@ from pairvdn.experiment.loop import Report
 from pairvdn.experiment.run import resume, train
 from pairvdn.experiment.storage import Storage, Workplace
 from pairvdn.learning import Diverged
+
+# Seconds: epochs may take a millisecond, and reports go to another process or machine.
+_BETWEEN_REPORTS = 0.2
 
 # What a person can mend is told in one line; anything else comes with its traceback.
 _STATES: Mapping[type[Exception], State] = {
@@ -62,10 +66,15 @@ def _train(
     cell: Cell, place: Workplace, tell: Callable[[News], None], patient_until: float
 ) -> None:
     keeper = _Keeper(cell, place)
+    told_at = -math.inf
 
     def on_epoch(report: Report) -> None:
+        nonlocal told_at
         keeper.after_epoch()
-        tell(report)
+        evaluated = "evaluation" in report.lines[0]
+        if evaluated or time.monotonic() >= told_at + _BETWEEN_REPORTS:
+            told_at = time.monotonic()
+            tell(report)
 
     told: dict[str, Any] = {"on_epoch": on_epoch, "say": tell}
     while True:
@@ -127,7 +136,15 @@ def require_same(cell: Cell, storage: Storage) -> None:
 
 def last_return(cell: Cell, storage: Storage) -> float | None:
     """What the last greedy evaluations while training gave, mean over seeds."""
+    return max(greedy_returns(cell, storage).items(), default=(0, None))[1]
+
+
+def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
+    """Epochs done -> greedy return then, mean over seeds, as far as all seeds have got."""
     texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
-    lines = [[json.loads(line) for line in text.splitlines() if line] for text in texts]
-    means = [[line["evaluation"]["mean"] for line in one if "evaluation" in line] for one in lines]
-    return sum(one[-1] for one in means) / len(means) if all(means) else None
+    lines = [[json.loads(line) for line in text.splitlines()] for text in texts]
+    evaluated = [[line for line in one if "evaluation" in line] for one in lines]
+    return {
+        seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
+        for seeds in zip(*evaluated, strict=False)
+    }

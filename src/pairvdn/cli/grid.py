@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pairvdn.cli.cells_table import cells_progress
 from pairvdn.cli.flags import Parser, positive
+from pairvdn.cli.progress import Stream
 from pairvdn.cli.tables import table
 from pairvdn.experiment.errors import ConfigError, Interrupted
 from pairvdn.experiment.grid import (
@@ -75,11 +76,16 @@ def executor_of(given: argparse.Namespace, resources: Resources | None = None) -
 
 
 def carry_out(
-    cells: Sequence[Cell], place: Storage, executor: Executor, *, quiet: bool
+    cells: Sequence[Cell],
+    place: Storage,
+    executor: Executor,
+    *,
+    quiet: bool,
+    stream: Stream | None = None,
 ) -> Mapping[str, Standing]:
     """Train cells, show how they get on, and name those that failed."""
     try:
-        with cells_progress(cells, quiet=quiet) as tell:
+        with cells_progress(cells, quiet=quiet, stream=stream) as tell:
             return run_cells(cells, place, executor, tell)
     except Interrupted as stop:
         message = (

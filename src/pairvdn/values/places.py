@@ -40,7 +40,9 @@ def offsets(
     return apart.reshape(groups.shape[0], -1)
 
 
-def required(positions: Float[Array, "n k"] | None, method: str, instead: str) -> Float[Array, "n k"]:
+def required(
+    positions: Float[Array, "n k"] | None, method: str, instead: str
+) -> Float[Array, "n k"]:
     """The positions, or an error that says which method needs none."""
     if positions is None:
         raise ValueError(

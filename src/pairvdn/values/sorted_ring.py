@@ -8,8 +8,8 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
 from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
+from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
 
 
 class SortedPairVdn(Value[Pairs]):

@@ -22,7 +22,8 @@ from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, n
 from pairvdn.envs.box_jump.presets import Parameters, parameters_from
 from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
-from pairvdn.envs.box_jump.types import Bodies, BoxJumpState, Motion
+from pairvdn.envs.box_jump.start import start
+from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -158,27 +159,17 @@ class BoxJump(Environment[BoxJumpState]):
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
         """Put the boxes in a row around the middle of the map."""
         parameters, n = self.parameters, self.num_agents
-        noise_key, kick_key = jax.random.split(key)
-        middle = parameters.width / 2 - parameters.spacing * (n - 1) / 2
-        noise = jax.random.uniform(noise_key, (n,), minval=-1.0)
-        kick = jax.random.uniform(kick_key, (n,), minval=-1.0)
-        bodies = Bodies(
-            x=middle
-            + parameters.spacing * jnp.arange(n, dtype=jnp.float32)
-            + parameters.start_noise * noise,
-            # The noise, times 0, hides a constant from which the compiler would work out the first
-            # observation of the whole batch at compile time, slowly.
-            y=0.5 + parameters.start_height + 0.0 * noise,
-            angle=jnp.zeros(n),
-            velocity=Motion(parameters.start_kick * kick, jnp.zeros(n), jnp.zeros(n)),
-        )
+        bodies = start(key, parameters)
+        best = jnp.float32(parameters.best_start)
+        if parameters.start_tower:  # what stands already is no gain
+            best = jnp.maximum(best, jnp.max(bodies.y) - 0.5)
         state = BoxJumpState(
             bodies=bodies,
             memory=no_memory(parameters),
             calm=jnp.zeros(n, jnp.int32),
             fallen=jnp.zeros(n, bool),
-            best=jnp.float32(parameters.best_start),
-            best_stable=jnp.float32(parameters.best_start),
+            best=best,
+            best_stable=best,
             steps=jnp.int32(0),
         )
         observation, global_state = batch_last(self._observe, self._chunk)(state)

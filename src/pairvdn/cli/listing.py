@@ -40,10 +40,8 @@ def _presets() -> list[tuple[str, str]]:
 
 
 def _pretrained() -> list[tuple[str, str]]:
-    found = [
-        (name, read_config(run_path(name))) for name in map(PREFIX.__add__, pretrained_names())
-    ]
-    return [(name, f"{config.env.name}, {config.method.name}") for name, config in found]
+    found = {PREFIX + name: read_config(run_path(PREFIX + name)) for name in pretrained_names()}
+    return [(name, f"{one.env.name}, {one.method.name}") for name, one in found.items()]
 
 
 _LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {

@@ -58,6 +58,8 @@ class BoxJump(Environment[BoxJumpState]):
     `fixed_rotation=True` keeps them upright. They start 1.5 apart around the middle of a map 30
     wide, which grows so that 3.75 stay free at each side. A box whose centre is below the floor's
     level and beside the floor has fallen: it falls for ever, touches nobody and is seen by nobody.
+    `start_tower=k`, meant for practice: each episode starts with 0 to k random boxes on each other,
+    shifted by up to 0.2, at rest; what stands already is no gain.
 
     **Actions.** 0 nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
     faster than 2 that way. 3: a force of 250 upwards (a change of velocity of 6.25), if the box can
@@ -80,7 +82,11 @@ class BoxJump(Environment[BoxJumpState]):
     | then | numbers that all share | see presets | see presets |
     | then | `agent_ids=True`: one-hot identifier | | |
 
-    A fallen box sees 1, 1, 1, 0 for 7 to 10. The global state is 1 to 11 of every agent, then the
+    `scaling="boxes"` gives the same in box widths, with room for what is near: x from the middle
+    / 4, h / 2 (-1/2 once fallen), horizontal speed / 2, vertical / 4 upwards, and for 7 to 10
+    tanh(distance - 1), which is 0 where boxes touch.
+
+    A fallen box sees 1, 1, 1, 0 for 7 to 10 (tanh(-1) for 10 with `boxes`). The global state is 1 to 11 of every agent, then the
     shared numbers once.
 
     **Reward** of the team; each box gets 1/n of it, less what its own fall costs. `highest`: what

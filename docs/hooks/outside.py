@@ -79,7 +79,7 @@ def _origin(uri: str) -> str:
     """Where the text of a page lies in the repository."""
     origins = {page: path for path, page in CHAPTERS.items()}
     if uri.startswith("source/"):
-        return uri.removeprefix("source/").removesuffix(".page.md")
+        return uri.removeprefix("source/").removesuffix(".md")
     return origins.get(uri, f"docs/{uri}")
 
 
@@ -87,7 +87,7 @@ def _page_of(path: str) -> str:
     """The page, or file, of the site that shows a file of the repository."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return CHAPTERS.get(path, f"source/{path}.page.md")
+    return CHAPTERS.get(path, f"source/{path}.md")
 
 
 def _content(path: str) -> str:

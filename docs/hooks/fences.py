@@ -1,8 +1,8 @@
 """Fenced blocks: formulas, and commands that are marked.
 
-    ```math          a formula in TeX; becomes MathML here, which browsers draw without a script
-    ```bash long     commands that take long; tests only parse them
-    ```bash cluster  commands that need a cluster; tests only parse them
+```math          a formula in TeX; becomes MathML here, which browsers draw without a script
+```bash long     commands that take long; tests only parse them
+```bash cluster  commands that need a cluster; tests only parse them
 """
 
 import re
@@ -32,4 +32,5 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def _formula(source: str, language: str, css_class: str, *_: Any, **__: Any) -> str:
     """TeX to MathML."""
-    return f'<div class="{css_class}">{latex2mathml.converter.convert(source, "block")}</div>'
+    formula = latex2mathml.converter.convert(source, display="block")
+    return f'<div class="{css_class}">{formula}</div>'

@@ -1,7 +1,7 @@
-"""What lies outside docs/: pages of the repository become pages of the site, and so do linked files.
+"""What lies outside docs/: README and its like become pages of the site, and so do linked files.
 
-Pages link to files as they lie in the repository (`../src/pairvdn/...`), which is what works where the
-repository is read. Here such a link leads to a copy on the site, so that it can be read without one.
+Pages link to files as they lie in the repository (`../src/pairvdn/...`), which is what works where
+that is read. Here such a link leads to a copy on the site, so that this can be read alone.
 """
 
 import posixpath
@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-# Pages of the repository that are chapters of the site: where they lie -> what they are called there.
+# Pages of the repository that are chapters of the site: where they lie -> their names there.
 CHAPTERS = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",

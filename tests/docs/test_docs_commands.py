@@ -1,6 +1,7 @@
 """Commands in README and docs are what the command line, make and pip understand.
 
-Those of `bash` blocks are also run, by a slow test, page by page; `bash long` and `bash cluster` are not.
+Those of `bash` blocks are also run, by a slow test, page by page; those of `bash long` and
+`bash cluster` are not.
 """
 
 import os
@@ -89,7 +90,7 @@ def test_lines_are_joined_and_variables_put_in():
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_run(page, tmp_path):
-    """As a reader would, one block after the other, in a folder with the files of the repository."""
+    """As a reader would, one block after the other, where the files of the repository are."""
     for entry in ("examples", "docs", "benchmarks", "Makefile"):
         (tmp_path / entry).symlink_to(ROOT / entry)
     script = "".join(block.text for block in blocks(PAGES[page]) if block.kind == "bash")

@@ -92,11 +92,17 @@ def complaint_of_pip(words: Sequence[str]) -> str | None:
     return f"pairvdn has no extra {wrong[0]}" if wrong else None
 
 
+def complaint_of_source(words: Sequence[str]) -> str | None:
+    """Only the environment that make sets up."""
+    return None if words == [".venv/bin/activate"] else f"there is no {' '.join(words)} to source"
+
+
 CHECKS = {
     "make": complaint_of_make,
     "pairvdn": complaint_of_pairvdn,
     "pip": complaint_of_pip,
     "python": complaint_of_python,
+    "source": complaint_of_source,
 }
 
 

@@ -77,4 +77,4 @@ constraints:  ## pin what a fresh environment with every extra resolves to today
 	rm -rf $(VENV)-constraints
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .jax_cache .import_linter_cache .coverage*
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .jax_cache .import_linter_cache .coverage* site

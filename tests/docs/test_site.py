@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from browser import ARGUMENTS, MISSING, find_browser
 
 from pairvdn import values
 
@@ -65,6 +66,29 @@ def test_nothing_is_fetched_from_elsewhere(site):
         text = page.read_text()
         assert not re.findall(r'<(?:script|img|iframe)[^>]+src="?https?:', text)
         assert not re.findall(r'<link[^>]+rel="?(?:stylesheet|preconnect)[^>]+https?:', text)
+
+
+@pytest.mark.skipif(find_browser() is None, reason=MISSING)
+def test_it_is_read_and_searched_from_disk(site):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    asked: list[str] = []
+    complaints: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=[*ARGUMENTS])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((site / "methods/vdn.html").as_uri())
+        assert page.locator("math").first.bounding_box()["height"] > 20  # drawn, limits and all
+        page.locator("input.md-search__input").click()
+        page.keyboard.type("successor graph")
+        page.locator("a.md-search-result__link").first.click()
+        page.wait_for_url("**/*.html?h=*")
+        assert "successor" in page.locator("article").inner_text().lower()
+        browser.close()
+    assert complaints == []
+    assert all(address.startswith(("file://", "data:")) for address in asked)
 
 
 def test_shapes_can_be_read(site):

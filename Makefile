@@ -10,7 +10,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
-.PHONY: help demo test test-all lint types layers tests docs docs-serve main-table benchmark gallery format constraints clean
+.PHONY: help demo test test-all lint types layers tests docs docs-serve benchmark gallery format constraints clean
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -42,9 +42,6 @@ docs: $(VENV)/.dev  ## build the documentation in site/; a dead link is an error
 
 docs-serve: $(VENV)/.dev  ## show the documentation, and every change of it, on port 8000
 	$(MKDOCS) serve
-
-main-table: $(VENV)/.dev  ## copy the main results from docs/results into the README
-	$(BIN)/python docs/main_table.py
 
 gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
 	$(BIN)/python docs/gallery/make.py

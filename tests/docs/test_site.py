@@ -54,6 +54,13 @@ def test_everything_public_is_in_the_reference(package, site):
     assert [name for name in module.__all__ if name not in names] == []
 
 
+def test_every_method_is_in_the_reference(site):
+    reference = (site / "api/values.html").read_text()
+    for method in values.names():
+        made = values.constructor(method)
+        assert f'id="{made.__module__}.{made.__name__}"' in reference
+
+
 def test_pages_of_methods_have_one_shape(site):
     for method in values.names():
         page = (site / f"methods/{method}.html").read_text()

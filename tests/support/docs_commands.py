@@ -144,7 +144,7 @@ def complaints(page: Path) -> list[str]:
                 if text.startswith(("pairvdn ", "make ")):
                     found += _of_mention(text, f"{page.name}:{block.line + line}")
     for line, text in enumerate(prose(page).splitlines(), start=1):
-        for mention in re.findall(r"`((?:pairvdn|make|pip) [^`]+)`", text):
+        for mention in re.findall(r"`((?:pairvdn|make|pip|python) [^`]+)`", text):
             found += _of_mention(mention, f"{page.name}:{line}")
     return found
 

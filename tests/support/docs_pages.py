@@ -28,8 +28,8 @@ class Block:
 
 def pages() -> list[Path]:
     """README and its like, docs, and the pages that lie beside the code."""
-    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
-    return sorted(found)
+    folders = ("docs", "results", "src")
+    return sorted([*ROOT.glob("*.md"), *(p for f in folders for p in (ROOT / f).rglob("*.md"))])
 
 
 def name(page: Path) -> str:

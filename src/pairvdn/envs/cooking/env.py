@@ -165,6 +165,15 @@ class Cooking(Environment[CookingState]):
         y = (0.5 - agents[:, 1]) * level.height - 0.5
         return jnp.stack([x, y], axis=1)
 
+    def measures(self, state: CookingState) -> dict[str, Float[Array, ""]]:
+        """All recipes done (0 or 1), the share of them done, and nodes marked, of all agents."""
+        done = state.progress.done
+        return {
+            "served": done.all().astype(jnp.float32),
+            "recipes_done": jnp.mean(done.astype(jnp.float32)),
+            "nodes": jnp.sum(state.progress.nodes).astype(jnp.float32),
+        }
+
     def scene(self, state: CookingState) -> Scene:
         """Tiles, agents, plates and foods."""
         return scene(state, self._kitchen())

@@ -6,7 +6,7 @@ environments, one update on 32 remembered episodes after each, Dense-GRU-Dense o
 agents with their identifiers, squared error, RAdam 0.005 falling to 0, discount 0.9, target
 copied every 200 updates, epsilon 1 to 0.05 over the first tenth. It needs what
 `pip install 'pairvdn[jaxmarl]'` brings. Prints JSON: the greedy return, summed over agents, of
-25-step episodes with the starts that `pairvdn evaluate` uses.
+25-step episodes.
 
     python benchmarks/jaxmarl_vdn.py [--steps 1200000] [--seeds 2] [--episodes 256]
 """
@@ -27,7 +27,6 @@ import jax.numpy as jnp
 import optax
 
 from pairvdn import envs
-from pairvdn.evaluation.loop import play
 
 ENVIRONMENTS, LENGTH, BATCH, CAPACITY, UNITS = 8, 26, 32, 5000, 64
 DISCOUNT, RATE, CLIP, COPY_EVERY, FIRST_UPDATE = 0.9, 0.005, 25.0, 200, 10_000
@@ -139,3 +138,50 @@ def train(key: jax.Array, rounds: int) -> Any:
     start = ((parameters, parameters, optimiser.init(parameters)), memory, key)
     (learned, _, _), _ = jax.lax.scan(one_round, start, jnp.arange(rounds))
     return learned[0]
+
+
+def returns(parameters: Any, key: jax.Array, episodes: int) -> jax.Array:
+    """Greedy returns of whole episodes, each with a memory of its own."""
+    state, told = jax.vmap(ENV.reset)(jax.random.split(key, episodes))
+
+    def step(carry: Any, _: None) -> Any:
+        state, seen, hidden = carry
+        hidden, values = Network().apply(parameters, hidden, named(seen))
+        actions = jnp.argmax(values, axis=-1).astype(jnp.int32)
+        keys = jax.random.split(key, episodes)  # not used: nothing is random after the start
+        state, told = jax.vmap(ENV.step)(keys, state, actions)
+        return (state, told.observation, hidden), told.reward
+
+    hidden = jnp.zeros((episodes, ENV.num_agents, UNITS))
+    _, rewards = jax.lax.scan(step, (state, told.observation, hidden), None, length=ENV.max_steps)
+    return rewards.sum(axis=0)
+
+
+def main() -> None:
+    """Train every seed and print what they do."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=1_200_000)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--episodes", type=int, default=256)
+    given = parser.parse_args()
+    rounds = given.steps // (ENVIRONMENTS * LENGTH)
+    begin, cpu = time.perf_counter(), time.process_time()
+    keys = jax.vmap(jax.random.PRNGKey)(jnp.arange(given.seeds))
+    learned = jax.block_until_ready(jax.jit(jax.vmap(partial(train, rounds=rounds)))(keys))
+    cost = {"seconds": time.perf_counter() - begin, "cpu_seconds": time.process_time() - cpu}
+    play = partial(returns, key=jax.random.PRNGKey(1000), episodes=given.episodes)
+    means = jax.jit(jax.vmap(play))(learned).mean(axis=1)
+    result = {
+        "what": "recurrent VDN, JaxMARL's hyper-parameters, our program",
+        "env_steps": rounds * ENVIRONMENTS * LENGTH,
+        "updates": rounds - FIRST_UPDATE // (ENVIRONMENTS * LENGTH),
+        "episodes": given.episodes,
+        "values": [round(float(mean), 3) for mean in means],
+        "mean": round(float(means.mean()), 3),
+        "cost": {name: round(seconds, 1) for name, seconds in cost.items()},
+    }
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

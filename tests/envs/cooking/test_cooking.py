@@ -259,6 +259,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
         ({"max_step": 5}, "did you mean 'max_steps'?"),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1"),
         ({"recipe_reward": math.inf}, "recipe_reward must be a finite number"),
+        ({"view": "all"}, "view must be one of original, reach; got 'all'"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):

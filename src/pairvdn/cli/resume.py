@@ -25,7 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     config = read_config(given.run)
     require_loggers(given)
     saved = [path.name for one in run_folders(given.run) for path in RunFolder(one).saved()]
-    shards = shards_of(given, {"command": "resume", "saved": saved, **flat(config.to_dict())})
+    settings = {"command": "resume", "saved": saved, **flat(config.to_dict())}
+    shards = shards_of(given, settings)
     with progress(quiet=given.quiet) as (on_epoch, say):
         went_on = resume(
             given.run,

@@ -34,8 +34,9 @@ def main(arguments: Sequence[str]) -> int:
     config = changed(config, given)
     seeds = None if given.seeds is None else positive("--seeds", given.seeds)
     require_loggers(given)
-    shards = shards_of(given, {"command": "train", "seeds": seeds, **flat(config.to_dict())})
     out = given.out or _free_folder(config)
+    settings = {"command": "train", "out": out.name, "seeds": seeds, **flat(config.to_dict())}
+    shards = shards_of(given, settings)
     with progress(quiet=given.quiet) as (on_epoch, say):
         train(
             config,

@@ -180,5 +180,7 @@ def _described(mesh: Mesh, team: Team) -> str:
 
 
 def _copied(leaf: np.ndarray, sharding: NamedSharding) -> jax.Array:
+    if leaf.size == 0:  # XLA divides no empty array, and what is compiled expects what it returns
+        sharding = NamedSharding(sharding.mesh, P())
     # Every process has the whole leaf and copies only what its own devices need.
     return jax.make_array_from_callback(leaf.shape, sharding, lambda part: np.array(leaf[part]))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.errors import Interrupted, RunError
+from pairvdn.experiment.errors import Interrupted, RunError, one_line
 from pairvdn.experiment.folder import CLOCK, RunFolder, read_metrics
 from pairvdn.experiment.loggers import Log
 from pairvdn.experiment.saving import Rest, newest_sound, save, save_best, without_replay
@@ -51,8 +52,16 @@ def go_on(
     loggers: Sequence[Log],
 ) -> None:
     """Train from the newest checkpoint, or from the start, to the end."""
-    with stop_wished() as wish:
-        _Loop(run, say).run(on_epoch, loggers, wish)
+    try:
+        with stop_wished() as wish:
+            _Loop(run, say).run(on_epoch, loggers, wish)
+    except jax.errors.JaxRuntimeError as error:
+        if run.training.team.size == 1:
+            raise
+        raise RunError(
+            f"Another process of this run is gone ({one_line(error)}); start all of them again "
+            f"with `pairvdn resume {run.named}`."
+        ) from error
 
 
 class _Loop:

@@ -75,11 +75,9 @@ def _first_node(nodes: str) -> str:
 def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: float) -> None:
     """Wait for all processes, compare, and start `jax.distributed`; nothing may be computed before.
 
-    `ConfigError` names what differs, in every process; `RunError` who did not come in time.
+    Settings are those given, and the versions of what computes.
     """
-    told = {"processes": meeting.size, **software(), **settings}
-    told = json.loads(json.dumps(told))  # tuples become lists, as they will for the others
-    (_listen if meeting.index == 0 else _ask)(meeting, told, time.monotonic() + seconds)
+    compare({"processes": meeting.size, **software(), **settings}, meeting, seconds=seconds)
     jax.distributed.initialize(
         meeting.coordinator,
         meeting.size,
@@ -88,6 +86,15 @@ def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: float) -> No
         initialization_timeout=60,
         shutdown_timeout_seconds=10,
     )
+
+
+def compare(settings: Mapping[str, Any], meeting: Meeting, *, seconds: float) -> None:
+    """Return in all processes when all have come with the same settings.
+
+    `ConfigError` names what differs, in every process; `RunError` says who did not come in time.
+    """
+    told = json.loads(json.dumps(settings))  # tuples become lists, as they will for the others
+    (_listen if meeting.index == 0 else _ask)(meeting, told, time.monotonic() + seconds)
 
 
 def differences(told: Mapping[int, Mapping[str, Any]]) -> list[str]:

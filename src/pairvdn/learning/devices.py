@@ -4,6 +4,7 @@ import dataclasses
 from typing import TypeVar
 
 import jax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
 from pairvdn.types import PRNGKey
@@ -26,7 +27,11 @@ class Devices:
 
     def mean(self, tree: Tree) -> Tree:
         """The mean over the devices of every leaf."""
-        mean: Tree = tree if self.count == 1 else jax.lax.pmean(tree, AXIS)
+        if self.count == 1:
+            return tree
+        # One exchange of one array: over a network each has its price, however small it is.
+        flat, unflatten = ravel_pytree(tree)
+        mean: Tree = unflatten(jax.lax.pmean(flat, AXIS))
         return mean
 
     def sum(self, tree: Tree) -> Tree:

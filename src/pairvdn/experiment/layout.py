@@ -14,7 +14,7 @@ from pairvdn.experiment.gather import on_host
 from pairvdn.experiment.team import ALONE, Team, team_of_all
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.devices import AXIS
-from pairvdn.learning.divided import DividedLearner
+from pairvdn.learning.divided import DividedLearner, dealt, gathered
 
 
 class Layout(abc.ABC):
@@ -96,6 +96,7 @@ class EnvsDivided(Layout):
     def __init__(self, learner: Learner, mesh: Mesh) -> None:
         self.team = team_of_all()
         self.name = f"environments over {_described(mesh, self.team)}"
+        self._count = mesh.size
         self._divided = DividedLearner(learner, mesh)
         self.init, self.epoch = self._divided.init, self._divided.epoch
 
@@ -109,11 +110,11 @@ class EnvsDivided(Layout):
 
     def gathered(self, tree: Any) -> Any:
         """With the rows of the replay in one line."""
-        return self._divided.gathered(tree)
+        return gathered(tree, self._count)
 
     def dealt(self, tree: Any) -> Any:
         """With the rows of the replay dealt to the devices."""
-        return self._divided.dealt(tree)
+        return dealt(tree, self._count)
 
     def put(self, state: LearnerState, *, seeds: bool) -> LearnerState:
         """Every part to its device."""

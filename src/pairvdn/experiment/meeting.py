@@ -72,7 +72,7 @@ def _first_node(nodes: str) -> str:
     return match[1] + (match[2] or "")
 
 
-def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: float) -> None:
+def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: int | float) -> None:
     """Wait for all processes, compare, and start `jax.distributed`; nothing may be computed before.
 
     Settings are those given, and the versions of what computes.
@@ -88,7 +88,7 @@ def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: float) -> No
     )
 
 
-def compare(settings: Mapping[str, Any], meeting: Meeting, *, seconds: float) -> None:
+def compare(settings: Mapping[str, Any], meeting: Meeting, *, seconds: int | float) -> None:
     """Return in all processes when all have come with the same settings.
 
     `ConfigError` names what differs, in every process; `RunError` says who did not come in time.

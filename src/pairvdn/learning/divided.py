@@ -33,13 +33,12 @@ class DividedLearner:
 
     `init` and `epoch` are those of the learner, for the devices together; they may be jitted and
     vmapped over keys or states. In their states the rows of the replay have two axes: the row on
-    its device, and the device. `dealt` makes such a state of an ordinary one, `gathered` is the
-    way back; both work on trees that lie on the host.
+    its device, and the device. `dealt` makes such a state of an ordinary one, and `gathered` is the
+    way back.
     """
 
     def __init__(self, whole: Learner, mesh: Mesh) -> None:
-        self.count = mesh.size
-        self._part = part_of(whole, self.count)
+        self._part = part_of(whole, mesh.size)
         self.specs = _specs(whole.shape())
         self.shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), self.specs)
         # Unchecked: the check wants every constant that a loop carries to be marked as varying,
@@ -54,28 +53,6 @@ class DividedLearner:
             out_specs=(self.specs, P()),
             check_vma=False,
         )
-
-    def dealt(self, tree: Tree) -> Tree:
-        """Deal the rows of the replay, wherever there is one in the tree, to the devices."""
-
-        def deal(replay: Replay[Any]) -> Replay[Any]:
-            items = jax.tree.map(
-                lambda leaf: leaf.reshape(-1, self.count, *leaf.shape[1:]), replay.items
-            )
-            return _replaced(
-                replay, items, replay.position // self.count, replay.size // self.count
-            )
-
-        return _map_replays(deal, tree)
-
-    def gathered(self, tree: Tree) -> Tree:
-        """Gather the rows of the replay, wherever there is one in the tree, from the devices."""
-
-        def gather(replay: Replay[Any]) -> Replay[Any]:
-            items = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), replay.items)
-            return _replaced(replay, items, replay.position * self.count, replay.size * self.count)
-
-        return _map_replays(gather, tree)
 
     def _init(self, key: PRNGKey) -> LearnerState:
         return _with_device_axis(self._part.init(key))
@@ -127,6 +104,26 @@ def part_of(whole: Learner, count: int) -> Learner:
         replay_capacity=divide("replay_capacity", whole.replay_capacity),
         devices=Devices(count),
     )
+
+
+def dealt(tree: Tree, count: int) -> Tree:
+    """Deal the rows of a replay, wherever there is one in the tree, to `count` devices."""
+
+    def deal(replay: Replay[Any]) -> Replay[Any]:
+        items = jax.tree.map(lambda leaf: leaf.reshape(-1, count, *leaf.shape[1:]), replay.items)
+        return _replaced(replay, items, replay.position // count, replay.size // count)
+
+    return _map_replays(deal, tree)
+
+
+def gathered(tree: Tree, count: int) -> Tree:
+    """Gather the rows of a replay, wherever there is one in the tree, from `count` devices."""
+
+    def gather(replay: Replay[Any]) -> Replay[Any]:
+        items = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), replay.items)
+        return _replaced(replay, items, replay.position * count, replay.size * count)
+
+    return _map_replays(gather, tree)
 
 
 def _specs(shape: LearnerState) -> Any:

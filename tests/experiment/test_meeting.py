@@ -6,14 +6,10 @@ import threading
 from typing import Any
 
 import pytest
+from processes import free_port
 
 from pairvdn.experiment import ConfigError, RunError
 from pairvdn.experiment.meeting import Meeting, compare, differences, slurm_meeting
-
-
-def free_port() -> int:
-    with socket.create_server(("", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def met(

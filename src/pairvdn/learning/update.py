@@ -13,6 +13,7 @@ from pairvdn.envs import Task
 from pairvdn.learning import divergence
 from pairvdn.learning.arguments import require_at_least, require_within
 from pairvdn.learning.choose import choose
+from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
 from pairvdn.learning.minibatches import Minibatches
@@ -102,21 +103,31 @@ class Updater:
 
     def value(self, learned: Learned) -> Value[Any]:
         """The value that was learned, ready to be called."""
-        return self._whole(learned.value)
+        return self.whole(learned.value)
+
+    def whole(self, arrays: Value[Any]) -> Value[Any]:
+        """A value of which only the arrays are known, ready to be called."""
+        whole: Value[Any] = eqx.combine(arrays, self._rest)
+        return whole
 
     def update(
-        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""]
+        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
     ) -> tuple[Learned, UpdateStats]:
-        """One gradient step, or none from the moment on that one would leave the bound."""
+        """One gradient step, or none from the moment on that one would leave the bound.
+
+        With several devices each has a batch of its own, and all make the same step, along the
+        mean of their gradients: that of the whole batch.
+        """
         loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
         (_, parts), gradient = loss(
-            self._whole(learned.value),
-            self._whole(learned.target),
+            self.whole(learned.value),
+            self.whole(learned.target),
             batch,
             env=self.env,
             penalty=self.penalty,
             double_q=self.double_q,
         )
+        parts, gradient = devices.mean((parts, gradient))
         parameters = eqx.filter(learned.value, eqx.is_inexact_array)
         # Optax's Adam raises a float to a whole number, which strict promotion forbids; strictness
         # is asked of this package, not of any optimiser that a user brings.
@@ -144,6 +155,7 @@ class Updater:
         minibatches: Minibatches,
         key: PRNGKey,
         epoch: Int32[Array, ""],
+        devices: Devices = ONE,
     ) -> tuple[Learned, UpdateStats]:
         """Every update of one round. The replay is only read: each batch gathers its rows."""
         rows, count = minibatches.rows(key, replay.size, replay.capacity)
@@ -152,16 +164,12 @@ class Updater:
             index: Int32[Array, ""], carry: tuple[Learned, UpdateStats]
         ) -> tuple[Learned, UpdateStats]:
             learned, sums = carry
-            learned, stats = self.update(learned, take(replay, rows[index]), epoch)
+            learned, stats = self.update(learned, take(replay, rows[index]), epoch, devices)
             return learned, jax.tree.map(jnp.add, sums, stats)
 
         start = (learned, UpdateStats.zero())
         after: tuple[Learned, UpdateStats] = jax.lax.fori_loop(jnp.int32(0), count, step, start)
         return after
-
-    def _whole(self, arrays: Value[Any]) -> Value[Any]:
-        whole: Value[Any] = eqx.combine(arrays, self._rest)
-        return whole
 
     def _follow(
         self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]

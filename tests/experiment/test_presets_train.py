@@ -54,6 +54,7 @@ SOME = {
     "crossroads/iql",
     "gather/qmix",
     "predator-prey/pairvdn-sorted",
+    "gather/vdn-neighbours",
     "ring-game/pairvdn",
     "sensor/vdn",
     "simple-spread/vdn-paper",
@@ -77,10 +78,11 @@ def test_there_is_a_preset_of_every_method_that_fits_an_environment() -> None:
         for method in values.names()
         if f"{env}/{method}" not in preset_names()
     }
-    # A ring in the order of places needs places; 3^15 joint actions are too many for one table.
+    # Neighbours need places; 3^15 joint actions are too many for one table.
     placeless = {
-        (env, "pairvdn-sorted")
+        (env, method)
         for env in envs.names()
+        for method in ("pairvdn-sorted", "vdn-neighbours")
         if not isinstance(envs.make(env), HasPositions)
     }
     assert missing == placeless | {("sensor", "dqn")}

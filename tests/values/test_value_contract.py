@@ -201,7 +201,7 @@ def count_equations(jaxpr):
     return len(jaxpr.eqns) + sum(map(count_equations, inner))
 
 
-@pytest.mark.parametrize("method", ["pairvdn-nearest", "pairvdn-sorted"])
+@pytest.mark.parametrize("method", ["pairvdn-nearest", "pairvdn-sorted", "vdn-neighbours"])
 def test_positions_are_needed(method):
     observed = inputs()
     with pytest.raises(ValueError, match="positions"):

@@ -19,7 +19,9 @@ kept in the run's evaluations/. The same run and flags give the same numbers."""
 def main(arguments: Sequence[str]) -> int:
     """Evaluate a run."""
     parser = Parser("evaluate", ABOUT)
-    parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
+    parser.add_argument(
+        "run", metavar="RUN", type=Path, help="its folder, for example runs/x, or pretrained:NAME"
+    )
     add_evaluation_flags(parser)
     parser.add_argument(
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"

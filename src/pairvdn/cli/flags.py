@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from pairvdn.experiment import Config, ConfigError
 from pairvdn.experiment.components import KINDS, known_arguments
-from pairvdn.experiment.config import RECORDS, record_arguments
+from pairvdn.experiment.config import PRACTICE, RECORDS, record_arguments
 from pairvdn.experiment.errors import hint
 from pairvdn.experiment.schema import Argument, describe, parse
 
@@ -77,6 +77,16 @@ def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -
         others = [key for key in dict.fromkeys(others) if key != "name"]
         for key, argument in known_arguments(kind, name, others).items():
             _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
+    # Any argument of the environment; the help shows those that the config has.
+    group = parser.add_argument_group(f"{PRACTICE}: the environment while training")
+    practised = [*plain[PRACTICE], *_keys_of(PRACTICE, arguments)]
+    for key, argument in _practice_arguments(config, practised).items():
+        _add(group, f"{PRACTICE}.{key}", argument, plain[PRACTICE].get(key, "not set"))
+
+
+def _practice_arguments(config: Config, keys: Sequence[str]) -> dict[str, Argument]:
+    known = known_arguments("env", config.env.name, keys)
+    return {key: known[key] for key in dict.fromkeys(keys) if key in known}
 
 
 def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
@@ -109,7 +119,9 @@ def changed(config: Config, namespace: argparse.Namespace) -> Config:
     changes: dict[str, Any] = {}
     for path, text in given.items():
         section, _, key = path.rpartition(".")
-        if key == "name" or section not in KINDS:
+        if section == PRACTICE:
+            kind = _practice_arguments(config, [key])[key].kind
+        elif key == "name" or section not in KINDS:
             known = record_arguments(section) if section not in KINDS else {}
             kind = known[key].kind if key in known else str
         else:

@@ -7,11 +7,13 @@ from pairvdn import envs, values
 from pairvdn.cli.flags import Parser
 from pairvdn.envs import foreign
 from pairvdn.experiment import load_preset, preset_names
+from pairvdn.experiment.folder import read_config
+from pairvdn.experiment.pretrained import PREFIX, pretrained_names, run_path
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List environments, methods and presets."""
-    parser = Parser("list", "List environments, methods and presets, one line each.")
+    """List environments, methods, presets and trained teams."""
+    parser = Parser("list", "List environments, methods, presets and trained teams, one line each.")
     parser.add_argument("what", nargs="?", choices=sorted(_LISTS), help="only these")
     given = parser.parse_all(arguments)
     chosen = [given.what] if given.what else list(_LISTS)
@@ -37,10 +39,16 @@ def _presets() -> list[tuple[str, str]]:
     return [(name, f"{config.epochs} epochs, {config.learner.name}") for name, config in configs]
 
 
+def _pretrained() -> list[tuple[str, str]]:
+    found = {PREFIX + name: read_config(run_path(PREFIX + name)) for name in pretrained_names()}
+    return [(name, f"{one.env.name}, {one.method.name}") for name, one in found.items()]
+
+
 _LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "environments": _environments,
     "methods": _methods,
     "presets": _presets,
+    "pretrained": _pretrained,
 }
 
 

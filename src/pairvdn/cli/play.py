@@ -12,11 +12,13 @@ from pairvdn.evaluation.company import Game, random_company, trained_company
 from pairvdn.experiment.components import Component
 from pairvdn.experiment.errors import ConfigError, RunError
 from pairvdn.experiment.evaluate import env_for, require_within
+from pairvdn.experiment.pretrained import PREFIX, pretrained_names
 from pairvdn.experiment.run import load
 from pairvdn.experiment.schema import parse
 
 ABOUT = """Take the place of one agent, with the keyboard, in a window; a trained run plays the
-others, or, without --run, they act at random. A pair-wise method answers you within the same step:
+others: --run, or the team that comes with the package (`pairvdn list pretrained`), or, where there
+is none, they act at random. A pair-wise method answers you within the same step:
 your action is fixed, and the others take the best joint action that holds it. The keys follow from
 the names of the environment's actions (arrows or WASD, space) and stand in the window."""
 
@@ -25,7 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     """Play until the window is closed."""
     parser = Parser("play", ABOUT)
     parser.add_argument("env", metavar="ENVIRONMENT", help="for example box-jump")
-    parser.add_argument("--run", metavar="RUN", type=Path, help="a trained run plays the others")
+    parser.add_argument(
+        "--run", metavar="RUN", type=Path, help="a trained run plays the others; none: at random"
+    )
     parser.add_argument("--agent", default="0", metavar="N", help="which one you are (now 0)")
     parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
     parser.add_argument(
@@ -52,20 +56,26 @@ def _game(given: Any) -> tuple[Game, str]:
     seed = parse("--seed", int, given.seed)
     require_within("seed", seed, 0, 2**32 - 1)
     max_steps = None if given.max_steps is None else parse("--max-steps", int, given.max_steps)
-    if given.run is None:
+    run = _shipped(given.env) if given.run is None else given.run
+    if run is None or str(run) == "none":
         env = _new_env(given.env, max_steps)
         require_within("agent", agent, 0, env.num_agents - 1)
         text = "The others act at random; --run RUN lets a trained run play them."
         return Game(env, random_company(agent), agent=agent, seed=seed), text
-    loaded = load(given.run, given.checkpoint)
+    loaded = load(run, given.checkpoint)
     if loaded.config.env.name != given.env:
-        raise ConfigError(f"{given.run} plays {loaded.config.env.name}, not {given.env}.")
+        raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
     env = _pure(env_for(loaded, max_steps))
     require_within("agent", agent, 0, env.num_agents - 1)
     company = trained_company(env, loaded.value, agent)
-    text = f"{given.run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
+    text = f"{run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
     hold = loaded.action_hold
     return Game(env, company, agent=agent, action_hold=hold, seed=seed), text
+
+
+def _shipped(env: str) -> str | None:
+    """The team for this environment that comes with the package."""
+    return f"{PREFIX}{env}" if env in pretrained_names() else None
 
 
 def _new_env(name: str, max_steps: int | None) -> Environment[Any]:

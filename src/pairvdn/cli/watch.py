@@ -21,7 +21,9 @@ With --out it is only written. --gif, --mp4 and --window show the first episode 
 def main(arguments: Sequence[str]) -> int:
     """Record, write the page, open it."""
     parser = Parser("watch", ABOUT)
-    parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
+    parser.add_argument(
+        "run", metavar="RUN", type=Path, help="its folder, for example runs/x, or pretrained:NAME"
+    )
     parser.add_argument(
         "--against",
         metavar="RUN",

@@ -27,23 +27,28 @@ class DamagedError(Exception):
     """A checkpoint that is not what was written."""
 
 
-def named_leaves(tree: Any) -> dict[str, np.ndarray]:
+def named_leaves(tree: Any, inside: str = "") -> dict[str, np.ndarray]:
     """The leaves of a tree under the names of their places."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+    return {inside + jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def write(folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+def write(
+    folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any], *, inside: str = ""
+) -> None:
     """Write a checkpoint so that a whole one, old or new, is there at any moment.
 
+    `inside` is where the parts have their place in larger trees, as for `read`.
     All is written beside it first. A folder cannot replace another one in a single step, so that
     the old one has another name for an instant, under which `existing` finds it.
     """
     new = folder.with_name(f".new-{folder.name}")
     _remove(new)
     try:
-        new.mkdir()
-        described = {name: _write_part(new / f"{name}.npz", tree) for name, tree in parts.items()}
+        new.mkdir(parents=True)  # a copy of a run may lack folders that were empty
+        described = {
+            name: _write_part(new / f"{name}.npz", tree, inside) for name, tree in parts.items()
+        }
         manifest = {"format": FORMAT, "facts": dict(facts), "parts": described}
         _write_text(new / MANIFEST, json.dumps({**manifest, "crc32": _text_checksum(manifest)}))
         _sync_folder(new)
@@ -121,8 +126,8 @@ def _checked(stored: Any, name: str, described: Mapping[str, Any]) -> np.ndarray
     return array
 
 
-def _write_part(path: Path, tree: Any) -> dict[str, Any]:
-    arrays = named_leaves(tree)
+def _write_part(path: Path, tree: Any, inside: str) -> dict[str, Any]:
+    arrays = named_leaves(tree, inside)
     with path.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
         file.flush()

@@ -18,6 +18,7 @@ from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.evaluate import Settings, evaluate
 from pairvdn.experiment.folder import read_config
+from pairvdn.experiment.pretrained import run_path
 
 # What may differ between runs of one task: the length of an episode is chosen at evaluation.
 _NOT_THE_TASK = ("max_steps",)
@@ -53,7 +54,7 @@ def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
     """Evaluate every run and put runs of the same method and task together."""
     if not folders:
         raise ConfigError("Name at least one run.")
-    paths = [Path(folder) for folder in folders]
+    paths = [run_path(folder) for folder in folders]
     tasks = task_labels([read_config(path) for path in paths])
     groups: dict[tuple[str, str], list[Path]] = {}
     for path, task in zip(paths, tasks, strict=True):

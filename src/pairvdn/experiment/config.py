@@ -62,6 +62,9 @@ class General:
             raise ValueError(f"seed must be below 2**32, not {self.seed}.")
 
 
+# Arguments of the environment that are different while training, an easier start say. What is
+# learned is always evaluated in the environment of the section `env`.
+PRACTICE = "practice"
 # Sections that are plain records; those of `KINDS` are chosen by name.
 RECORDS: dict[str, type] = {"evaluation": Evaluation, "checkpoints": Checkpoints}
 
@@ -94,6 +97,7 @@ class Config:
     seed: int = 0
     evaluation: Evaluation = dataclasses.field(default_factory=Evaluation)
     checkpoints: Checkpoints = dataclasses.field(default_factory=Checkpoints)
+    practice: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON or TOML; `from_dict` is the way back."""
@@ -103,13 +107,14 @@ class Config:
             if (part := getattr(self, kind))
         }
         records = {name: dataclasses.asdict(getattr(self, name)) for name in RECORDS}
-        return {"epochs": self.epochs, "seed": self.seed, **sections, **records}
+        practice = {PRACTICE: dict(self.practice)}
+        return {"epochs": self.epochs, "seed": self.seed, **sections, **practice, **records}
 
     @staticmethod
     def from_dict(given: Mapping[str, Any]) -> "Config":
         """Check plain values; what is missing has its default."""
         general = {field.name for field in dataclasses.fields(General)}
-        known = {*general, *KINDS, *RECORDS}
+        known = {*general, *KINDS, *RECORDS, PRACTICE}
         for key, value in given.items():
             if key not in known:
                 raise ConfigError(f"A config has no key {key!r}; {hint(key, known)}")
@@ -118,7 +123,8 @@ class Config:
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
         records = {name: _record(name, kind, given.get(name, {})) for name, kind in RECORDS.items()}
         top = _record("", General, {key: given[key] for key in general if key in given})
-        return Config(**parts, **records, **dataclasses.asdict(top))
+        practice = _practice(parts["env"], given.get(PRACTICE, {}))
+        return Config(**parts, **records, practice=practice, **dataclasses.asdict(top))
 
     def to_toml(self) -> str:
         """The text of a config file."""
@@ -145,6 +151,8 @@ class Config:
                 known = known_arguments(kind, name) if kind in _ALIKE else {}
                 shared = {key: plain[kind][key] for key in known if key in plain[kind]}
                 plain[kind] = {"name": name, **shared}
+                if kind == "env":
+                    plain[PRACTICE] = {}
         for path, value in changes.items():
             section, _, key = path.rpartition(".")
             if section and section not in plain:
@@ -168,13 +176,28 @@ class Config:
 
         _require_fit(env, make_value)
         learner: Learner = self.learner.build(
-            env,
+            self._practice_env(env),
             make_value,
             num_epochs=self.epochs,
             optimiser=self.optimiser.build(num_updates=num_updates(self)),
             exploration=self.exploration.build(num_epochs=self.epochs),
         )
         return Built(env, make_value, learner)
+
+    def _practice_env(self, env: Task) -> Task:
+        """The environment that is trained in."""
+        if not self.practice:
+            return env
+        arguments = {**self.env.arguments, **self.practice}
+        other: Task = Component("env", self.env.name, arguments).build()
+        sizes = ("num_agents", "num_actions", "observation_size", "state_size")
+        for size in sizes:
+            if getattr(env, size) != getattr(other, size):
+                raise ConfigError(
+                    f"practice must leave {size} as it is, {getattr(env, size)}; "
+                    f"it makes it {getattr(other, size)}."
+                )
+        return other
 
 
 def num_updates(config: Config) -> int:
@@ -218,6 +241,17 @@ def _component(kind: str, given: Mapping[str, Any]) -> Component:
     if name is NOT_GIVEN:
         raise ConfigError(f"{kind} needs a name; known are {', '.join(KINDS[kind].names())}.")
     return Component(kind, convert(f"{kind}.name", str, name), arguments)
+
+
+def _practice(env: Component, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs while training, checked as arguments of the environment."""
+    known = known_arguments("env", env.name, given)
+    for key in given:
+        if key not in known:
+            raise ConfigError(
+                f"{PRACTICE}: env {env.name!r} has no argument {key!r}; {hint(key, known)}"
+            )
+    return {key: convert(f"{PRACTICE}.{key}", known[key].kind, given[key]) for key in given}
 
 
 def _record(name: str, kind: type, given: Mapping[str, Any]) -> Any:

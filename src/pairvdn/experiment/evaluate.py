@@ -15,6 +15,7 @@ from pairvdn.evaluation import Played, play_greedy, play_random, report
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.folder import RunFolder, read_metrics, run_folders
+from pairvdn.experiment.pretrained import is_pretrained, run_path
 from pairvdn.experiment.run import Loaded, load
 from pairvdn.experiment.saving import explained
 from pairvdn.values import Value
@@ -44,9 +45,10 @@ def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
     The numbers depend on what was learned and on the settings alone. A result that is already
     there, of the same parameters and settings, is not computed again.
     """
+    folder = run_path(folder)
     runs = run_folders(folder)
     reports = [_evaluate_run(run, settings) for run in runs]
-    if runs == [Path(folder)]:
+    if runs == [folder]:
         return reports[0]
     together = _described(
         str(folder),
@@ -58,8 +60,8 @@ def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
             "epochs": [epoch for one in reports for epoch in one["extra"]["epochs"]],
         },
     )
-    with explained(Path(folder)):
-        _keep(Path(folder), settings, together)
+    with explained(folder):
+        _keep(folder, settings, together)
     return together
 
 
@@ -176,6 +178,8 @@ def _kept(folder: Path, settings: Settings) -> dict[str, Any] | None:
 
 
 def _keep(folder: Path, settings: Settings, evaluated: dict[str, Any]) -> None:
+    if is_pretrained(folder):  # a package is not written to
+        return
     file = _file(folder, settings)
     file.parent.mkdir(exist_ok=True)
     write_text(file, json.dumps(evaluated, indent=2) + "\n")

@@ -28,6 +28,7 @@ from pairvdn.experiment.versions import versions
 
 CLOCK = "clock"  # the key of a line of metrics under which all that depends on time is
 BEST = "best"
+VALUE_INSIDE = ".learned.value"  # where a checkpoint's part `learner` has what acts
 REPLAYS_KEPT = 2
 # What a process leaves behind that dies before the folder is a run.
 _LEFTOVERS = {

@@ -16,6 +16,7 @@ from pairvdn.experiment.config import Built, Config
 from pairvdn.experiment.errors import ConfigError, FolderError, RunError
 from pairvdn.experiment.folder import (
     BEST,
+    VALUE_INSIDE,
     RunFolder,
     is_finished,
     read_config,
@@ -27,6 +28,7 @@ from pairvdn.experiment.layout import Layout
 from pairvdn.experiment.lock import locked
 from pairvdn.experiment.loggers import Logger
 from pairvdn.experiment.loop import Report, go_on
+from pairvdn.experiment.pretrained import run_path
 from pairvdn.experiment.saving import explained
 from pairvdn.experiment.shards import Shards
 from pairvdn.experiment.team import ALONE
@@ -181,7 +183,7 @@ def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Lo
 
     `last` is the newest checkpoint that is sound, `best` the one with the best evaluation.
     """
-    folder = Path(folder)
+    folder = run_path(folder)
     if checkpoint not in ("last", BEST):
         raise ConfigError(f"checkpoint must be 'last' or 'best', not {checkpoint!r}.")
     config = read_config(folder)
@@ -189,9 +191,9 @@ def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Lo
     if seeds is not None:
         raise FolderError(f"{folder} holds {len(seeds)} runs; name one, {folder}/seed-{seeds[0]}.")
     env, _, learner = config.build()
-    arrays, epoch = _learned_arrays(RunFolder(folder), checkpoint, learner)
+    arrays, epoch = _value_arrays(RunFolder(folder), checkpoint, learner)
     return Loaded(
-        value=learner.updater.value(arrays),
+        value=learner.updater.whole(arrays),
         env=env,
         config=config,
         learner=learner,
@@ -202,18 +204,18 @@ def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Lo
     )
 
 
-def _learned_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Any, int]:
-    """The newest sound arrays of a value, within the record that an updater understands."""
-    shape = jax.eval_shape(learner.updater.init, jax.random.PRNGKey(0))
+def _value_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Value[Any], int]:
+    """The newest sound arrays of a value, and of which epoch they are."""
+    shape = jax.eval_shape(learner.updater.init, jax.random.PRNGKey(0)).value
     best = checkpoint.existing(folder.checkpoints / BEST)
     paths = [best] if which == BEST else folder.saved()[::-1]
     for path in paths:
         try:
-            learned = checkpoint.read(path, "learner", shape, inside=".learned")
+            arrays = checkpoint.read(path, "learner", shape, inside=VALUE_INSIDE)
             epoch = int(checkpoint.facts(path)["epoch"])
         except checkpoint.DamagedError as error:
             if path.exists():
                 warnings.warn(f"{path} is not used: {error}", stacklevel=3)
             continue
-        return jax.tree.map(jax.numpy.asarray, learned), epoch
+        return jax.tree.map(jax.numpy.asarray, arrays), epoch
     raise RunError(f"{folder.path} has no {which} checkpoint that can be used yet.")

@@ -103,7 +103,12 @@ class Updater:
 
     def value(self, learned: Learned) -> Value[Any]:
         """The value that was learned, ready to be called."""
-        return self._whole(learned.value)
+        return self.whole(learned.value)
+
+    def whole(self, arrays: Value[Any]) -> Value[Any]:
+        """A value of which only the arrays are known, ready to be called."""
+        whole: Value[Any] = eqx.combine(arrays, self._rest)
+        return whole
 
     def update(
         self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
@@ -115,8 +120,8 @@ class Updater:
         """
         loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
         (_, parts), gradient = loss(
-            self._whole(learned.value),
-            self._whole(learned.target),
+            self.whole(learned.value),
+            self.whole(learned.target),
             batch,
             env=self.env,
             penalty=self.penalty,
@@ -165,10 +170,6 @@ class Updater:
         start = (learned, UpdateStats.zero())
         after: tuple[Learned, UpdateStats] = jax.lax.fori_loop(jnp.int32(0), count, step, start)
         return after
-
-    def _whole(self, arrays: Value[Any]) -> Value[Any]:
-        whole: Value[Any] = eqx.combine(arrays, self._rest)
-        return whole
 
     def _follow(
         self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]

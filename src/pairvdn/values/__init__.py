@@ -21,6 +21,7 @@ _REGISTRY: dict[str, str] = {
     "pairvdn-weighted": "pairvdn.values.weighted:WeightedPairVdn",
     "qmix": "pairvdn.values.qmix:Qmix",
     "vdn": "pairvdn.values.vdn:Vdn",
+    "vdn-neighbours": "pairvdn.values.vdn_neighbours:NeighbourVdn",
 }
 
 

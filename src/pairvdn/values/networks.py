@@ -122,6 +122,9 @@ class GroupNetwork(eqx.Module):
       members, where id is one-hot over the agents; without `identifiers` agents that observe the
       same are treated the same, whatever their number;
     - separate: the k-th group has a network of its own, with input (o_1, ..., o_m).
+
+    `context_size` numbers about the group as a whole, where its members stand to each other say,
+    follow the observations.
     """
 
     mlp: Mlp
@@ -137,6 +140,7 @@ class GroupNetwork(eqx.Module):
         num_groups: int,
         group_size: int,
         output_size: int,
+        context_size: int = 0,
         key: PRNGKey,
         shared: bool = True,
         identifiers: bool = True,
@@ -152,7 +156,8 @@ class GroupNetwork(eqx.Module):
         self.num_agents, self.shared = num_agents, shared
         self.identifiers = shared and identifiers
         self.mlp = Mlp(
-            group_size * (observation_size + (num_agents if self.identifiers else 0)),
+            group_size * (observation_size + (num_agents if self.identifiers else 0))
+            + context_size,
             output_size,
             hidden_sizes=tuple(hidden_sizes),
             activation=activation,
@@ -163,11 +168,16 @@ class GroupNetwork(eqx.Module):
         )
 
     def __call__(
-        self, observation: Float[Array, "n o"], groups: Int32[Array, "g m"]
+        self,
+        observation: Float[Array, "n o"],
+        groups: Int32[Array, "g m"],
+        context: Float[Array, "g c"] | None = None,
     ) -> Float[Array, "g j"]:
         """Run the network on the members of each group."""
         num_groups, size = groups.shape
         x = observation[groups].reshape(num_groups, size * observation.shape[1])
+        if context is not None:
+            x = jnp.concatenate([x, context], axis=1)
         if not self.shared:
             return self.mlp(x[:, None])[:, 0]
         if not self.identifiers:

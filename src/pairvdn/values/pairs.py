@@ -52,6 +52,7 @@ class PairNetwork(eqx.Module):
         num_pairs: int,
         utilities: bool,
         rank: int | None = None,
+        context_size: int = 0,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
@@ -65,6 +66,7 @@ class PairNetwork(eqx.Module):
             num_groups=num_pairs,
             group_size=2,
             output_size=num_actions * (num_actions if rank is None else 2 * rank),
+            context_size=context_size,
             key=pair_key,
             **network,
         )
@@ -78,19 +80,27 @@ class PairNetwork(eqx.Module):
                 **network,
             )
 
-    def __call__(self, observation: Float[Array, "n o"], edges: Int32[Array, "e 2"]) -> Pairs:
+    def __call__(
+        self,
+        observation: Float[Array, "n o"],
+        edges: Int32[Array, "e 2"],
+        context: Float[Array, "e c"] | None = None,
+    ) -> Pairs:
         """The tables of these pairs, and the utilities."""
         return Pairs(
             edges=edges,
-            payoffs=self.payoffs(observation, edges),
+            payoffs=self.payoffs(observation, edges, context),
             utilities=None if self.agents is None else self.agents(observation),
         )
 
     def payoffs(
-        self, observation: Float[Array, "n o"], edges: Int32[Array, "e 2"]
+        self,
+        observation: Float[Array, "n o"],
+        edges: Int32[Array, "e 2"],
+        context: Float[Array, "e c"] | None = None,
     ) -> Float[Array, "e a a"]:
         """The tables of these pairs."""
-        outputs = self.network(observation, edges)
+        outputs = self.network(observation, edges, context)
         if self.rank is None:
             return outputs.reshape(-1, self.num_actions, self.num_actions)
         factors = outputs.reshape(-1, 2, self.rank, self.num_actions)

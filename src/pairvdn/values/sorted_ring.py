@@ -2,13 +2,14 @@
 
 from typing import Unpack
 
-import jax.numpy as jnp
+import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
+from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
 
 
 class SortedPairVdn(Value[Pairs]):
@@ -17,9 +18,15 @@ class SortedPairVdn(Value[Pairs]):
     The agents are sorted by their first coordinate at every step (equal ones by index), so that
     physical neighbours are partners; the rightmost agent is the partner of the leftmost. With
     separate parameters the k-th network belongs to the k-th place from the left.
+
+    With `column_gap` agents that stand on each other are taken from bottom to top, column by
+    column. With `offset_scale` the network sees how far to the side and above j stands of i, as
+    tanh(distance / `offset_scale`).
     """
 
     network: PairNetwork
+    column_gap: float | None = eqx.field(static=True)
+    offset_scale: float | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -29,15 +36,19 @@ class SortedPairVdn(Value[Pairs]):
         observation_size: int,
         state_size: int,
         utilities: bool = False,
+        column_gap: float | None = None,
+        offset_scale: float | None = None,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
+        self.column_gap, self.offset_scale = column_gap, offset_scale
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
+            context_size=0 if offset_scale is None else OFFSET_SIZE,
             key=key,
             **network,
         )
@@ -54,13 +65,12 @@ class SortedPairVdn(Value[Pairs]):
         positions: Float[Array, "n k"] | None = None,
     ) -> Pairs:
         """The tables of all neighbours, from left to right."""
-        if positions is None:
-            raise ValueError(
-                "pairvdn-sorted needs the positions of the agents, which this environment does "
-                "not offer; use 'pairvdn', whose ring has a fixed order."
-            )
-        order = jnp.argsort(positions[:, 0], stable=True).astype(jnp.int32)
-        return self.network(observation, ring_through(order))
+        positions = required(positions, "pairvdn-sorted", "'pairvdn', whose ring has a fixed order")
+        edges = ring_through(left_to_right(positions, self.column_gap))
+        apart = None
+        if self.offset_scale is not None:
+            apart = offsets(positions, edges, self.offset_scale)
+        return self.network(observation, edges, apart)
 
     def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """Σ_k Q_ij(a_i, a_j)."""

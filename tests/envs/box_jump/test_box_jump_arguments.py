@@ -52,7 +52,7 @@ def test_an_explicit_argument_wins_over_the_preset_and_none_does_not() -> None:
         ({"fixed_rotation": 1}, "fixed_rotation must be a finite bool"),
         ({"max_steps": 0}, "max_steps must be at least 1"),
         ({"reward": "tallest"}, "reward must be one of highest, highest_stable"),
-        ({"scaling": "v1"}, "scaling must be one of paper, table1"),
+        ({"scaling": "v1"}, "scaling must be one of paper, table1, boxes"),
         ({"shared_numbers": ("best", "luck")}, "shared_numbers must be one of best, time"),
         ({"gravity": float("nan")}, "gravity must be a finite float"),
         ({"gravity": -1.0}, "gravity must be at least 0"),

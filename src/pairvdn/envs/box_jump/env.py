@@ -22,7 +22,8 @@ from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, n
 from pairvdn.envs.box_jump.presets import Parameters, parameters_from
 from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
-from pairvdn.envs.box_jump.types import Bodies, BoxJumpState, Motion
+from pairvdn.envs.box_jump.start import start
+from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -57,6 +58,8 @@ class BoxJump(Environment[BoxJumpState]):
     `fixed_rotation=True` keeps them upright. They start 1.5 apart around the middle of a map 30
     wide, which grows so that 3.75 stay free at each side. A box whose centre is below the floor's
     level and beside the floor has fallen: it falls for ever, touches nobody and is seen by nobody.
+    `start_tower=k`, meant for practice: each episode starts with 0 to k random boxes on each other,
+    shifted by up to 0.2, at rest; what stands already is no gain.
 
     **Actions.** 0 nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
     faster than 2 that way. 3: a force of 250 upwards (a change of velocity of 6.25), if the box can
@@ -79,7 +82,11 @@ class BoxJump(Environment[BoxJumpState]):
     | then | numbers that all share | see presets | see presets |
     | then | `agent_ids=True`: one-hot identifier | | |
 
-    A fallen box sees 1, 1, 1, 0 for 7 to 10. The global state is 1 to 11 of every agent, then the
+    `scaling="boxes"` gives the same in box widths, with room for what is near: x from the middle
+    / 4, h / 2 (-1/2 once fallen), horizontal speed / 2, vertical / 4 upwards, and for 7 to 10
+    tanh(distance - 1), which is 0 where boxes touch.
+
+    A fallen box sees 1, 1, 1, 0 for 7 to 10 (tanh(-1) for 10 with `boxes`). The global state is 1 to 11 of every agent, then the
     shared numbers once.
 
     **Reward** of the team; each box gets 1/n of it, less what its own fall costs. `highest`: what
@@ -158,27 +165,17 @@ class BoxJump(Environment[BoxJumpState]):
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
         """Put the boxes in a row around the middle of the map."""
         parameters, n = self.parameters, self.num_agents
-        noise_key, kick_key = jax.random.split(key)
-        middle = parameters.width / 2 - parameters.spacing * (n - 1) / 2
-        noise = jax.random.uniform(noise_key, (n,), minval=-1.0)
-        kick = jax.random.uniform(kick_key, (n,), minval=-1.0)
-        bodies = Bodies(
-            x=middle
-            + parameters.spacing * jnp.arange(n, dtype=jnp.float32)
-            + parameters.start_noise * noise,
-            # The noise, times 0, hides a constant from which the compiler would work out the first
-            # observation of the whole batch at compile time, slowly.
-            y=0.5 + parameters.start_height + 0.0 * noise,
-            angle=jnp.zeros(n),
-            velocity=Motion(parameters.start_kick * kick, jnp.zeros(n), jnp.zeros(n)),
-        )
+        bodies = start(key, parameters)
+        best = jnp.float32(parameters.best_start)
+        if parameters.start_tower:  # what stands already is no gain
+            best = jnp.maximum(best, jnp.max(bodies.y) - 0.5)
         state = BoxJumpState(
             bodies=bodies,
             memory=no_memory(parameters),
             calm=jnp.zeros(n, jnp.int32),
             fallen=jnp.zeros(n, bool),
-            best=jnp.float32(parameters.best_start),
-            best_stable=jnp.float32(parameters.best_start),
+            best=best,
+            best_stable=best,
             steps=jnp.int32(0),
         )
         observation, global_state = batch_last(self._observe, self._chunk)(state)

@@ -31,6 +31,8 @@ class Scaling(NamedTuple):
     y: Callable[[Array, Array], Array]  # place, fallen
     vx: float
     vy: float
+    sideways: Callable[[Array, float], Array]  # free way to the side, width of the map
+    upward: Callable[[Array], Array]  # free way up or down
     place_x: Callable[[Array, float], Array]  # number, width of the map
     place_y: Callable[[Array], Array]
 
@@ -41,6 +43,8 @@ SCALINGS: dict[str, Scaling] = {
         y=lambda y, fallen: jnp.where(fallen, -1.0, y - 0.5),
         vx=1 / 2,
         vy=1 / 8,
+        sideways=lambda way, width: way / width,
+        upward=lambda way: way / WINDOW,
         place_x=lambda number, width: (number + 1) * (width / 2),
         place_y=lambda number: number + 0.5,
     ),
@@ -49,8 +53,21 @@ SCALINGS: dict[str, Scaling] = {
         y=lambda y, fallen: (WINDOW_TOP - y) / WINDOW,
         vx=1 / 40,
         vy=-1 / 40,
+        sideways=lambda way, width: way / width,
+        upward=lambda way: way / WINDOW,
         place_x=lambda number, width: number * width,
         place_y=lambda number: WINDOW_TOP - WINDOW * number,
+    ),
+    # In box widths, with room for what is near: 0 where boxes touch, 0.76 where one fits between.
+    "boxes": Scaling(
+        x=lambda x, width: (x - width / 2) / 4,
+        y=lambda y, fallen: jnp.where(fallen, -1.0, y - 0.5) / 2,
+        vx=1 / 2,
+        vy=1 / 4,
+        sideways=lambda way, width: jnp.tanh(way - 1),
+        upward=lambda way: jnp.tanh(way - 1),
+        place_x=lambda number, width: number * 4 + width / 2,
+        place_y=lambda number: number * 2 + 0.5,
     ),
 }
 SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*b"]]] = {
@@ -87,10 +104,10 @@ def own_numbers(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "
             bodies.velocity.y * scaling.vy,
             turns - jnp.ceil(turns - 0.5),
             bodies.velocity.turn / 2,
-            jnp.where(jnp.isinf(near.left), 1.0, near.left / width),
-            jnp.where(jnp.isinf(near.right), 1.0, near.right / width),
-            jnp.where(jnp.isinf(near.above), 1.0, near.above / WINDOW),
-            jnp.where(jnp.isinf(near.below), floor, near.below) / WINDOW,
+            jnp.where(jnp.isinf(near.left), 1.0, scaling.sideways(near.left, width)),
+            jnp.where(jnp.isinf(near.right), 1.0, scaling.sideways(near.right, width)),
+            jnp.where(jnp.isinf(near.above), 1.0, scaling.upward(near.above)),
+            scaling.upward(jnp.where(jnp.isinf(near.below), floor, near.below)),
             can_jump(state, parameters).astype(jnp.float32),
         ],
         axis=1,

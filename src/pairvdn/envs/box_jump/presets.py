@@ -32,6 +32,7 @@ class Parameters:
     start_height: float = 0.0  # of a box's lower side above the floor
     start_noise: float = 0.5  # each x is shifted by up to this
     start_kick: float = 0.0  # each x velocity is up to this
+    start_tower: int = 0  # up to so many boxes stand on each other at the start
     # Map. It grows when the boxes and the margin do not fit.
     map_width: float = 30.0
     margin: float = 3.75
@@ -65,6 +66,7 @@ class Parameters:
             "start_height",
             "start_noise",
             "start_kick",
+            "start_tower",
         ):
             _check_least(name, getattr(self, name), 0)
         for name in ("fall_penalty", "fall_end_penalty", "margin", "walk_force", "jump_force"):
@@ -84,6 +86,10 @@ class Parameters:
         _check_choice("scaling", self.scaling, SCALINGS)
         for name in self.shared_numbers:
             _check_choice("shared_numbers", name, SHARED_NUMBERS)
+        if self.start_tower > self.num_boxes:
+            raise ValueError(
+                f"start_tower must be at most num_boxes, {self.num_boxes}; got {self.start_tower}."
+            )
         if self.floor_left > 0:
             raise ValueError(
                 f"floor_left must be at most 0, the map's left; got {self.floor_left}."

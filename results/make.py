@@ -1,0 +1,109 @@
+"""Train and evaluate the rows of an experiment and write its numbers as JSON.
+
+python results/make.py box-jump [--only ROW ...] [--no-training] [--runs FOLDER]
+"""
+
+import argparse
+import json
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pairvdn.cli import main as pairvdn
+from pairvdn.experiment.evaluate import Settings, evaluate
+from pairvdn.experiment.folder import read_metrics, run_folders
+
+HERE = Path(__file__).parent
+
+
+def experiment(name: str) -> dict[str, Any]:
+    """What `experiments/NAME.toml` says."""
+    return tomllib.loads((HERE / "experiments" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def command(what: dict[str, Any], row: str) -> list[str]:
+    """The arguments of `pairvdn train` for a row, without its folder."""
+    return [*shlex.split(what["rows"][row]), *shlex.split(what.get("flags", ""))]
+
+
+def train(what: dict[str, Any], row: str, folder: Path) -> None:
+    """Start the row, or go on with it."""
+    if (folder / "config.toml").exists():
+        code = pairvdn(["resume", str(folder)])
+    else:
+        code = pairvdn(["train", *command(what, row), "--out", str(folder)])
+    if code:
+        raise SystemExit(code)
+
+
+def numbers(what: dict[str, Any], row: str, folder: Path) -> dict[str, Any]:
+    """What the last checkpoints of all seeds of a row do, and what they cost."""
+    evaluated = evaluate(folder, Settings(**what["evaluation"]))
+    runs = run_folders(folder)
+    last = [read_metrics(run)[-1] for run in runs]
+    versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
+    extra = evaluated["extra"]
+    return {
+        "command": shlex.join(["pairvdn", "train", *command(what, row)]),
+        "commit": versions["commit"],
+        "seeds": extra["seeds"],
+        "diverged": extra["diverged"],
+        "epochs": extra["epochs"],
+        "return": evaluated["return"],
+        "measures": extra["measures"],
+        "shares": extra["shares"],
+        "random": {
+            "return": _short(evaluated["random"]),
+            "measures": {
+                name: {moment: _short(one) for moment, one in moments.items()}
+                for name, moments in extra["random"]["measures"].items()
+            },
+        },
+        # Of all seeds together, which were trained side by side.
+        "cost": {
+            "seconds": round(max(line["clock"]["seconds"] for line in last)),
+            "env_steps": sum(line["env_steps"] for line in last),
+            "updates": sum(line["updates"] for line in last),
+        },
+    }
+
+
+def _short(summary: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A summary without the values of all episodes."""
+    return summary and {key: value for key, value in summary.items() if key != "values"}
+
+
+def write(name: str, what: dict[str, Any], runs: Path) -> None:
+    """Evaluate every row that has been trained, and write the JSON."""
+    rows = {
+        row: numbers(what, row, runs / row)
+        for row in what["rows"]
+        if (runs / row / "config.toml").exists()
+    }
+    result = {"evaluation": what["evaluation"], "rows": rows}
+    (HERE / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Read the command line and do it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    known = sorted(path.stem for path in (HERE / "experiments").glob("*.toml"))
+    parser.add_argument("name", choices=known)
+    parser.add_argument("--only", nargs="+", metavar="ROW", help="train these rows and no others")
+    parser.add_argument("--no-training", action="store_true", help="evaluate what is there")
+    parser.add_argument("--runs", type=Path, default=Path("runs/results"))
+    given = parser.parse_args()
+    what = experiment(given.name)
+    rows = given.only or list(what["rows"])
+    if unknown := set(rows) - set(what["rows"]):
+        sys.exit(f"no row {', '.join(unknown)}; there are {', '.join(what['rows'])}.")
+    runs = given.runs / given.name
+    for row in () if given.no_training else rows:
+        train(what, row, runs / row)
+    write(given.name, what, runs)
+
+
+if __name__ == "__main__":
+    main()

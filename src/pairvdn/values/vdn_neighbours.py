@@ -1,0 +1,88 @@
+"""VDN whose agents see what their neighbours see: the information of pairs without their tables."""
+
+from typing import Unpack
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.types import PRNGKey
+from pairvdn.values.agents import best, chosen
+from pairvdn.values.base import Value
+from pairvdn.values.networks import GroupNetwork, NetworkArguments
+from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
+
+
+class NeighbourVdn(Value[Float[Array, "n a"]]):
+    """Q(o, a) = Σ_i Q_i((o_i, o_h, o_j), a_i), h and j the agents on either side of i.
+
+    The agents stand on the ring of `pairvdn-sorted`, with the same `column_gap` and
+    `offset_scale`. Each sees more than in `pairvdn-sorted`, both neighbours, and still chooses
+    alone: where the ring does better, it is the joint tables, not what is seen.
+    """
+
+    network: GroupNetwork
+    column_gap: float | None = eqx.field(static=True)
+    offset_scale: float | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        *,
+        num_agents: int,
+        num_actions: int,
+        observation_size: int,
+        state_size: int,
+        column_gap: float | None = None,
+        offset_scale: float | None = None,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        self.column_gap, self.offset_scale = column_gap, offset_scale
+        self.network = GroupNetwork(
+            num_agents=num_agents,
+            observation_size=observation_size,
+            num_groups=num_agents,
+            group_size=3,
+            output_size=num_actions,
+            context_size=0 if offset_scale is None else 2 * OFFSET_SIZE,
+            key=key,
+            **network,
+        )
+
+    @property
+    def num_heads(self) -> int:
+        """One joint value."""
+        return 1
+
+    def tables(
+        self,
+        observation: Float[Array, "n o"],
+        state: Float[Array, " s"],
+        positions: Float[Array, "n k"] | None = None,
+    ) -> Float[Array, "n a"]:
+        """Q_i((o_i, o_h, o_j), ·)."""
+        positions = required(positions, "vdn-neighbours", "'vdn'")
+        order = left_to_right(positions, self.column_gap)
+        sides = [order, jnp.roll(order, 1), jnp.roll(order, -1)]
+        groups = jnp.stack(sides, axis=1)[jnp.argsort(order)]  # the i-th is agent i's
+        apart = None
+        if self.offset_scale is not None:
+            apart = offsets(positions, groups, self.offset_scale)
+        return self.network(observation, groups, apart)
+
+    def evaluate(
+        self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
+    ) -> Float[Array, " 1"]:
+        """Σ_i Q_i(a_i)."""
+        return chosen(tables, actions).sum(keepdims=True)
+
+    def greedy(
+        self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """Each agent's own best action: the sum is largest where every term is."""
+        actions, values = best(tables, mask)
+        return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+
+    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
+        """The tables are the utilities."""
+        return tables

@@ -1,0 +1,82 @@
+"""Orders by place, and how far apart partners stand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pairvdn import values
+from pairvdn.values.places import left_to_right, offsets
+
+# Two columns, of three boxes around x = 1 and of two around x = 5, and one box alone.
+PLACES = jnp.array([[5.1, 0.5], [1.1, 2.5], [0.8, 0.5], [3.0, 0.5], [1.0, 1.5], [4.9, 1.5]])
+
+
+def test_left_to_right():
+    np.testing.assert_array_equal(left_to_right(PLACES), [2, 4, 1, 3, 5, 0])
+
+
+def test_column_by_column_from_bottom_to_top():
+    np.testing.assert_array_equal(left_to_right(PLACES, 0.5), [2, 4, 1, 3, 0, 5])
+
+
+def test_a_gap_that_joins_everything_sorts_by_height():
+    np.testing.assert_array_equal(left_to_right(PLACES, 9.0), [2, 3, 0, 4, 5, 1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_agree_with_a_plain_loop(seed):
+    places = np.asarray(jax.random.uniform(jax.random.key(seed), (12, 2), maxval=6.0))
+    columns: list[list[int]] = []
+    for agent in np.argsort(places[:, 0]):
+        if not columns or places[agent, 0] - places[columns[-1][-1], 0] >= 0.5:
+            columns.append([])
+        columns[-1].append(agent)
+    by_height = [sorted(column, key=lambda agent: places[agent, 1]) for column in columns]
+    np.testing.assert_array_equal(
+        left_to_right(jnp.asarray(places), 0.5), np.concatenate(by_height)
+    )
+
+
+def test_offsets_are_seen_from_the_first_member():
+    groups = jnp.array([[2, 4, 3], [5, 0, 0]])
+    apart = offsets(PLACES, groups, 2.0)
+    np.testing.assert_allclose(apart[0], np.tanh([0.1, 0.5, 1.1, 0.0]), atol=1e-6)
+    np.testing.assert_allclose(apart[1], np.tanh([0.1, -0.5, 0.1, -0.5]), atol=1e-6)
+
+
+def build(method, **arguments):
+    sizes = {"num_agents": 6, "num_actions": 3, "observation_size": 4, "state_size": 2}
+    return values.make(
+        method, **sizes, hidden_sizes=(8,), identifiers=False, key=jax.random.key(0), **arguments
+    )
+
+
+OBSERVATION = jax.random.normal(jax.random.key(1), (6, 4))
+STATE = jnp.zeros(2)
+
+
+def test_a_ring_with_offsets_sees_who_stands_how_far_apart():
+    value = build("pairvdn-sorted", column_gap=0.5, offset_scale=1.0)
+    before = value.tables(OBSERVATION, STATE, PLACES)
+    after = value.tables(OBSERVATION, STATE, PLACES.at[5, 1].add(0.3))  # nobody changes place
+    np.testing.assert_array_equal(before.edges, after.edges)
+    differs = np.any(np.asarray(before.payoffs != after.payoffs), axis=(1, 2))
+    touched = np.any(np.asarray(before.edges == 5), axis=1)
+    np.testing.assert_array_equal(differs, touched)
+
+
+def test_vdn_neighbours_looks_at_both_sides_and_no_farther():
+    value = build("vdn-neighbours", column_gap=0.5)
+    before = value.tables(OBSERVATION, STATE, PLACES)
+    after = value.tables(OBSERVATION.at[4].add(1.0), STATE, PLACES)  # between 2 and 1
+    differs = np.any(np.asarray(before != after), axis=1)
+    np.testing.assert_array_equal(differs, [False, True, True, False, True, False])
+
+
+def test_vdn_neighbours_does_not_care_how_agents_are_numbered():
+    value = build("vdn-neighbours", offset_scale=1.0)
+    shuffled = jnp.array([3, 1, 5, 0, 2, 4])
+    tables = value.tables(OBSERVATION, STATE, PLACES)
+    again = value.tables(OBSERVATION[shuffled], STATE, PLACES[shuffled])
+    np.testing.assert_allclose(again, tables[shuffled], rtol=1e-5)

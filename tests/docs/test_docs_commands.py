@@ -93,6 +93,7 @@ def test_commands_run(page, tmp_path):
     """As a reader would, one block after the other, where the files of the repository are."""
     for entry in ("examples", "docs", "benchmarks", "Makefile"):
         (tmp_path / entry).symlink_to(ROOT / entry)
+    (tmp_path / ".venv").symlink_to(TOOLS.parent)
     script = "".join(block.text for block in blocks(PAGES[page]) if block.kind == "bash")
     found = subprocess.run(
         ["bash", "-e", "-c", script],

@@ -68,7 +68,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 constraints:  ## pin what a fresh environment with every extra resolves to today
 	rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints
-	$(VENV)-constraints/bin/python -m pip install --quiet --editable '.[view,ray,jaxmarl,logging,docs,dev]'
+	$(VENV)-constraints/bin/python -m pip install --quiet --editable '.[view,tune,jaxmarl,logging,docs,dev]'
 	{ echo '# What was tested together. Made by `make constraints`.'; \
 	  $(VENV)-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf $(VENV)-constraints

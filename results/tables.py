@@ -2,7 +2,7 @@
 
     python results/tables.py [--check]
 
-A page asks with a line `<!-- results:NAME -->`; what follows up to `<!-- /results -->` is replaced.
+A page asks with a line `<!-- table:NAME -->`; what follows up to `<!-- /table -->` is replaced.
 Which columns a table has stands in `experiments/NAME.toml`.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-ASKED = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results -->)", re.DOTALL)
+ASKED = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
 def pages() -> list[Path]:

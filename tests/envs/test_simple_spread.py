@@ -12,6 +12,7 @@ from mpe2_spread import SETTINGS, Reference
 from play import assert_mean, policy_returns, random_returns
 
 from pairvdn import envs
+from pairvdn.envs.simple_spread.types import SimpleSpreadState
 
 
 @pytest.mark.parametrize(("num_agents", "local_ratio"), SETTINGS)
@@ -90,6 +91,20 @@ def test_two_agents_in_one_place_do_not_break_the_world():
     after, told = jax.jit(env.step)(jax.random.key(0), state, jnp.zeros(3, jnp.int32))
     assert np.isfinite(after.velocity).all()
     assert np.isfinite(told.observation).all()
+
+
+def test_measures_count_what_is_covered_and_what_overlaps():
+    """Agent 0 covers landmark 0; agents 1 and 2 overlap, away from any landmark."""
+    state = SimpleSpreadState(
+        position=jnp.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.2]]),
+        velocity=jnp.zeros((3, 2)),
+        landmarks=jnp.array([[0.1, 0.0], [1.0, -1.0], [3.0, 1.0]]),
+        steps=jnp.int32(3),
+    )
+    found = envs.make("simple-spread").measures(state)
+    assert float(found["covered"]) == 1
+    assert float(found["overlaps"]) == 1
+    assert float(found["distance"]) == pytest.approx((0.1 + 2**0.5 + 2) / 3)
 
 
 def test_positions_are_those_of_the_state():

@@ -74,12 +74,16 @@ def test_a_level_file_of_the_user_can_be_played_to_the_end(kitchen_from):
     key = jax.random.key(0)
     state, _ = jax.jit(env.reset)(key)
     actions = jnp.array([tomato, plate], jnp.int32).T
-    _, steps = jax.lax.scan(lambda state, act: env.step(key, state, act), state, actions)
+    before = env.measures(state)
+    state, steps = jax.lax.scan(lambda state, act: env.step(key, state, act), state, actions)
     paid = np.full((9, 2), -5 / 100)
     paid[4] += 5  # the tomato is chopped
     paid[8] += 2 * 5 + 20  # and on the plate, and thereby delivered
     np.testing.assert_allclose(steps.agent_rewards, paid, atol=2e-6)
     assert steps.terminated.tolist() == [False] * 8 + [True]
+    assert {name: float(value) for name, value in before.items()} == dict.fromkeys(before, 0.0)
+    after = {name: float(value) for name, value in env.measures(state).items()}
+    assert after == {"served": 1.0, "recipes_done": 1.0, "nodes": 6.0}
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -255,6 +259,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
         ({"max_step": 5}, "did you mean 'max_steps'?"),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1"),
         ({"recipe_reward": math.inf}, "recipe_reward must be a finite number"),
+        ({"view": "all"}, "view must be one of original, reach; got 'all'"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):

@@ -11,13 +11,14 @@ from pairvdn.envs.cooking.catalogue import FEATURES
 from pairvdn.envs.cooking.interact import bring_along, interact
 from pairvdn.envs.cooking.kitchen import Kitchen, kitchen
 from pairvdn.envs.cooking.movement import intend
-from pairvdn.envs.cooking.observe import columns, observation_names, observe
+from pairvdn.envs.cooking.observe import columns, observe
 from pairvdn.envs.cooking.recipes import progress
 from pairvdn.envs.cooking.reward import agent_rewards
 from pairvdn.envs.cooking.scene import scene
 from pairvdn.envs.cooking.settings import Changes, Settings, settings_from
 from pairvdn.envs.cooking.start import start
 from pairvdn.envs.cooking.types import CookingState, Cooks, Progress
+from pairvdn.envs.cooking.views import VIEWS
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -67,7 +68,11 @@ class Cooking(Environment[CookingState]):
     relative to the observer and divided by the level's width and height; in the observer's own
     slot they are absolute. Nobody sees recipes, the time, or what is held, except by equal places.
 
-    State. The same numbers once, places relative to the middle of the level.
+    With `view="reach"` an agent is told the same in other numbers, nearly all of them 0 or 1: what
+    is on its four neighbour cells, in which row and column each agent is and what it holds, on what
+    kind of tile each thing is and what was done to it, and the ways to things and tiles.
+
+    State. The original numbers once, places relative to the middle of the level.
 
     Start. What the level file leaves open is drawn; agents face left.
 
@@ -97,13 +102,13 @@ class Cooking(Environment[CookingState]):
 
     @property
     def observation_size(self) -> int:
-        """As the meta file says."""
-        return columns(self.settings.meta).size
+        """As the meta file says, or the view."""
+        return len(self.observation_names)
 
     @property
     def state_size(self) -> int:
-        """That of one observation."""
-        return self.observation_size
+        """That of one original observation."""
+        return columns(self.settings.meta).size
 
     @property
     def max_steps(self) -> int:
@@ -118,7 +123,7 @@ class Cooking(Environment[CookingState]):
     @property
     def observation_names(self) -> tuple[str, ...]:
         """What each number of an observation is."""
-        return observation_names(self.settings.meta)
+        return VIEWS[self.settings.view].names(self._kitchen())
 
     def reset(self, key: PRNGKey) -> tuple[CookingState, TimeStep]:
         """Lay out the level."""
@@ -165,6 +170,15 @@ class Cooking(Environment[CookingState]):
         y = (0.5 - agents[:, 1]) * level.height - 0.5
         return jnp.stack([x, y], axis=1)
 
+    def measures(self, state: CookingState) -> dict[str, Float[Array, ""]]:
+        """All recipes done (0 or 1), the share of them done, and nodes marked, of all agents."""
+        done = state.progress.done
+        return {
+            "served": done.all().astype(jnp.float32),
+            "recipes_done": jnp.mean(done.astype(jnp.float32)),
+            "nodes": jnp.sum(state.progress.nodes).astype(jnp.float32),
+        }
+
     def scene(self, state: CookingState) -> Scene:
         """Tiles, agents, plates and foods."""
         return scene(state, self._kitchen())
@@ -182,9 +196,10 @@ class Cooking(Environment[CookingState]):
         terminated: Bool[Array, ""],
         truncated: Bool[Array, ""],
     ) -> TimeStep:
-        observation, global_state = observe(state, self._kitchen())
+        kitchen = self._kitchen()
+        _, global_state = observe(state, kitchen)
         return TimeStep(
-            observation=observation,
+            observation=VIEWS[self.settings.view].observe(state, kitchen),
             state=global_state,
             mask=jnp.ones((self.num_agents, self.num_actions), bool),
             reward=jnp.sum(rewards),

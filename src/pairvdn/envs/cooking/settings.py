@@ -9,6 +9,7 @@ from pairvdn.envs.cooking.catalogue import MAX_AGENTS
 from pairvdn.envs.cooking.level import Level, Meta
 from pairvdn.envs.cooking.library import default_meta, load_level, load_meta
 from pairvdn.envs.cooking.recipes import RECIPES
+from pairvdn.envs.cooking.views import VIEWS
 
 SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
 
@@ -26,6 +27,7 @@ class Settings:
     max_time_penalty: float | int = -5.0  # of a whole episode
     max_steps: int = 400
     end_all: bool = True  # ends when all recipes are done, else when any is
+    view: str = "original"  # how agents see the kitchen, one of VIEWS
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.recipes) <= MAX_AGENTS:
@@ -53,6 +55,8 @@ class Settings:
             )
         if not isinstance(self.end_all, bool):
             raise ValueError(f"end_all must be True or False; got {self.end_all!r}.")
+        if self.view not in VIEWS:
+            raise ValueError(f"view must be one of {', '.join(VIEWS)}; got {self.view!r}.")
 
 
 class Changes(TypedDict, total=False):
@@ -70,6 +74,7 @@ class Changes(TypedDict, total=False):
     max_time_penalty: float
     max_steps: int
     end_all: bool
+    view: str
 
 
 # The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn.envs.arguments import number_within, one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Scene
+from pairvdn.envs.simple_spread.measures import measures
 from pairvdn.envs.simple_spread.observe import observation_names, observation_size, observe
 from pairvdn.envs.simple_spread.physics import DIRECTIONS, TIME_STEP, advance
 from pairvdn.envs.simple_spread.reward import agent_rewards
@@ -129,6 +130,10 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         """Where the agents are."""
         del state
         return observation[:, 2:4]
+
+    def measures(self, state: SimpleSpreadState) -> dict[str, Float[Array, ""]]:
+        """Landmarks with an agent on them, their mean distance to one, and pairs that overlap."""
+        return measures(state)
 
     def scene(self, state: SimpleSpreadState) -> Scene:
         """Agents and landmarks as circles."""

@@ -55,6 +55,13 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     cluster.shutdown()
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Storage:
+    place = Folder(tmp_path_factory.mktemp("undisturbed"))
+    carried_out(LONG_CELLS, place, Here())
+    return place
+
+
 def executor(cluster) -> RayCluster:
     return RayCluster(cluster.address, Resources(cpus=1.0, retries=3))
 
@@ -94,10 +101,8 @@ class KillANode:
 
 @pytest.mark.parametrize("kind", ["folder", "mirror"])
 def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
-    kind: str, cluster, tmp_path: Path
+    kind: str, undisturbed: Storage, cluster, tmp_path: Path
 ) -> None:
-    undisturbed = Folder(tmp_path / "undisturbed")
-    carried_out(LONG_CELLS, undisturbed, Here())
     places = {"folder": str(tmp_path / "disturbed"), "mirror": f"file://{tmp_path}/disturbed"}
     place = storage(places[kind])
     kill = KillANode(cluster)
@@ -123,7 +128,9 @@ def test_a_failed_cell_does_not_stop_the_others(cluster, tmp_path: Path) -> None
     assert "replay_capacity" in standings["misfit"].reason
 
 
-def test_control_c_saves_what_runs_and_starts_nothing_more(cluster, tmp_path: Path) -> None:
+def test_control_c_saves_what_runs_and_starts_nothing_more(
+    undisturbed: Storage, cluster, tmp_path: Path
+) -> None:
     place: Storage = Folder(tmp_path / "stopped")
     cells = [*LONG_CELLS, *cells_of(seeds=[5, 6])]
     asked: list[str] = []
@@ -141,6 +148,4 @@ def test_control_c_saves_what_runs_and_starts_nothing_more(cluster, tmp_path: Pa
     assert not (tmp_path / "stopped" / cells[-1].name).exists()
     standings, _ = carried_out(cells, place, executor(cluster))
     assert set(states(standings).values()) == {"finished"}
-    undisturbed = Folder(tmp_path / "undisturbed")
-    carried_out(LONG_CELLS, undisturbed, Here())
     assert metrics(place, LONG_CELLS) == metrics(undisturbed, LONG_CELLS)

@@ -15,5 +15,5 @@ class Executor(abc.ABC):
         """Carry out all cells, and tell how each of them ended.
 
         What goes wrong with one of them does not stop the others. After a signal, those that run
-        are saved and told as stopped, and `Interrupted` is raised.
+        are saved and told as stopped, no other is started, and `Interrupted` is raised.
         """

@@ -40,8 +40,6 @@ class Processes(Executor):
                 while waiting and wish.signum is None and len(crew.working) < self.workers:
                     crew.start(waiting.popleft())
                 crew.listen(wish)
-            for cell in waiting:
-                tell(cell.name, Standing("stopped"))
         if wish.signum is not None:
             raise Interrupted(wish.signum, "stopped")
 

@@ -50,6 +50,7 @@ def test_every_block_says_what_it_is():
         ("make everything", "no target everything"),
         ("python benchmarks/nothing.py", "no script benchmarks/nothing.py"),
         ("pip install 'pairvdn[wiew]'", "no extra wiew"),
+        ("ray start --haed", "ray start has no option --haed"),
     ],
 )
 @pytest.mark.parametrize("kind", ["bash", "bash long", "bash cluster"])

@@ -50,7 +50,6 @@ def test_every_block_says_what_it_is():
         ("make everything", "no target everything"),
         ("python benchmarks/nothing.py", "no script benchmarks/nothing.py"),
         ("pip install 'pairvdn[wiew]'", "no extra wiew"),
-        ("conda install pairvdn", "tests know no command conda"),
     ],
 )
 @pytest.mark.parametrize("kind", ["bash", "bash long", "bash cluster"])
@@ -61,6 +60,18 @@ def test_a_wrong_command_is_found(command, says, kind, tmp_path):
     last = 4 + command.replace("\\\n", "").count("\n") + 1
     assert found.startswith(f"bad.md:{last}: ")
     assert says in found
+
+
+def test_an_unknown_tool_is_found_but_on_a_cluster(tmp_path):
+    page = tmp_path / "bad.md"
+    page.write_text("```bash\nconda install pairvdn\n```\n")
+    assert complaints(page) == ["bad.md:2: tests know no command conda"]
+    page.write_text(
+        "```bash cluster\nsrun --nodes=2 ray start &\npairvdn grid x.toml --rey auto &\n```\n"
+    )
+    (found,) = complaints(page)
+    assert found.startswith("bad.md:3: ")
+    assert "--rey" in found
 
 
 @pytest.mark.parametrize(
@@ -79,6 +90,13 @@ def test_a_wrong_mention_is_found(text, says, tmp_path):
     assert says in found
 
 
+def test_blocks_are_what_a_shell_can_read():
+    scripts = [block for page in pages() for block in blocks(page) if block.kind.startswith("bash")]
+    for block in scripts:
+        read = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True)
+        assert read.returncode == 0, f"{block.place}: {read.stderr}"
+
+
 def test_lines_are_joined_and_variables_put_in():
     script = 'F="--seeds 2"  # both\npairvdn train x \\\n    $F --out "a b"\n\nmake test\n'
     assert [(command.line, command.words) for command in commands(script)] == [
@@ -93,6 +111,7 @@ def test_commands_run(page, tmp_path):
     """As a reader would, one block after the other, where the files of the repository are."""
     for entry in ("examples", "docs", "benchmarks", "Makefile"):
         (tmp_path / entry).symlink_to(ROOT / entry)
+    (tmp_path / ".venv").symlink_to(TOOLS.parent)
     script = "".join(block.text for block in blocks(PAGES[page]) if block.kind == "bash")
     found = subprocess.run(
         ["bash", "-e", "-c", script],

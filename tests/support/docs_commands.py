@@ -122,8 +122,11 @@ def commands(text: str) -> Iterator[Command]:
     skipped = 0
     for number, line in lines:
         start, skipped = number + skipped, skipped + line.count("\0")
-        with_values = re.sub(r"\$(\w+)", lambda found: variables[found[1]], line.replace("\0", ""))
-        words = shlex.split(with_values, comments=True)
+        known = "|".join(variables) or "(?!)"
+        with_values = re.sub(
+            rf"\$({known})\b", lambda one: variables[one[1]], line.replace("\0", "")
+        )
+        words = shlex.split(with_values.removesuffix("&"), comments=True)
         while words and re.fullmatch(r"\w+=.*", words[0]):
             variable, _, value = words.pop(0).partition("=")
             variables[variable] = value
@@ -137,11 +140,11 @@ def complaints(page: Path) -> list[str]:
     for block in blocks(page):
         if block.kind in ("bash", *ONLY_PARSED):
             for command in commands(block.text):
-                said = _of_command(command)
+                said = _of_command(command, any_tool=block.kind == "bash cluster")
                 found += [f"{page.name}:{block.line + command.line}: {said}"] if said else []
         elif block.kind == "text":
             for line, text in enumerate(block.text.splitlines()):
-                if text.startswith(("pairvdn ", "make ")):
+                if re.match(r"(pairvdn|make) [a-z]", text):
                     found += _of_mention(text, f"{page.name}:{block.line + line}")
     for line, text in enumerate(prose(page).splitlines(), start=1):
         for mention in re.findall(r"`((?:pairvdn|make|pip|python) [^`]+)`", text):
@@ -149,10 +152,11 @@ def complaints(page: Path) -> list[str]:
     return found
 
 
-def _of_command(command: Command) -> str:
+def _of_command(command: Command, *, any_tool: bool) -> str:
+    """A script for a cluster may call what is there and not here."""
     tool, *words = command.words
     if tool not in CHECKS:
-        return f"tests know no command {tool}"
+        return "" if any_tool else f"tests know no command {tool}"
     with _modules_in(command.variables.get("PYTHONPATH")):
         return (CHECKS[tool](words) or "").strip()
 

@@ -107,11 +107,23 @@ class Learner:
         self.random_decisions = random_decisions
         self.replay_capacity = replay_capacity
         self.devices = devices
+        if self.most_steps >= 2**31:
+            raise ValueError(
+                f"A run of {self.most_steps:,} environment steps is too long to be counted: fewer "
+                f"epochs or environments, below {2**31:,} steps."
+            )
         self._act = collector.compiled(self._actions)
         self._random = collector.compiled(_random_policy)
         self._begin = collector.compiled(self._first_state)
         self._learn = collector.compiled(self.learn, donate=True)
         self._finish = collector.compiled(self.finish_epoch, donate=True)
+
+    @property
+    def most_steps(self) -> int:
+        """Environment steps of a run on all devices, if no episode ends while actions are held."""
+        decisions = self.num_epochs * self.rounds_per_epoch * self.decisions_per_round
+        envs = self.collector.num_envs * self.devices.count
+        return (self.random_decisions + decisions) * envs * self.collector.action_hold
 
     def init(self, key: PRNGKey) -> LearnerState:
         """A fresh value, environments that have started, and a replay of random decisions."""

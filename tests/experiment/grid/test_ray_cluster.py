@@ -1,12 +1,16 @@
 """Grids on a real Ray cluster of several nodes on this machine, one of which is killed."""
 
 import contextlib
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_grids import carried_out, cells_of, metrics, states
 
+from pairvdn.experiment import Interrupted
 from pairvdn.experiment.grid import Cell, Here, News, Processes, RayCluster, Resources, Standing
 from pairvdn.experiment.loop import Report
 from pairvdn.experiment.storage import Folder, Storage, storage
@@ -20,15 +24,16 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
 ]
 
-# Long enough to be hit in the middle: some seconds, with a checkpoint about every tenth of one.
-LONG = 1500
+# Long enough to be hit in the middle: some seconds even on an idle machine, with a checkpoint about
+# every tenth of one. Both cells start within a second or so.
+LONG = 6000
 LONG_CELLS = cells_of(
     methods=["vdn", "iql"], fields={"epochs": LONG, "evaluation": {"every": LONG // 3}}
 )
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator["object"]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A head that only organises, and two nodes that can train one cell each."""
     import ray
     from ray.cluster_utils import Cluster
@@ -51,7 +56,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator["object"]:
 
 
 def executor(cluster) -> RayCluster:
-    return RayCluster(cluster.address, Resources(cpus=1, retries=3))
+    return RayCluster(cluster.address, Resources(cpus=1.0, retries=3))
 
 
 def test_a_grid_gives_the_same_bits_wherever_it_is_trained(cluster, tmp_path: Path) -> None:
@@ -80,7 +85,8 @@ class KillANode:
         if self.killed_at or not isinstance(news, Report):
             return
         self._epochs[name] = news.epoch
-        if len(self._epochs) == len(LONG_CELLS) and min(self._epochs.values()) > LONG // 10:
+        epochs = self._epochs.values()
+        if len(epochs) == len(LONG_CELLS) and LONG // 20 < min(epochs) <= max(epochs) < LONG // 2:
             self.killed_at = dict(self._epochs)
             node = self._cluster.worker_nodes.copy().pop()
             self._cluster.remove_node(node, allow_graceful=False)
@@ -97,8 +103,7 @@ def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
     kill = KillANode(cluster)
     standings, told = carried_out(LONG_CELLS, place, executor(cluster), kill)
     assert set(states(standings).values()) == {"finished"}
-    assert kill.killed_at
-    assert max(kill.killed_at.values()) < LONG  # it was in the middle
+    assert kill.killed_at, "no moment at which both cells were in the middle"
     starts = [name for name, news in told if news == Standing("running")]
     assert len(starts) == len(LONG_CELLS) + 1
     (again,) = (
@@ -119,11 +124,6 @@ def test_a_failed_cell_does_not_stop_the_others(cluster, tmp_path: Path) -> None
 
 
 def test_control_c_saves_what_runs_and_starts_nothing_more(cluster, tmp_path: Path) -> None:
-    import os
-    import signal
-
-    from pairvdn.experiment import Interrupted
-
     place: Storage = Folder(tmp_path / "stopped")
     cells = [*LONG_CELLS, *cells_of(seeds=[5, 6])]
     asked: list[str] = []

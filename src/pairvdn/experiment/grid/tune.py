@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -20,6 +19,13 @@ from pairvdn.experiment.loop import Report
 from pairvdn.experiment.storage import Storage
 
 OBJECTIVE = "greedy_return"
+WORST = -1e30  # of a trial that failed; Tune computes with it, so that it is finite
+
+_SETTINGS = {
+    # Ctrl-C raises here, as everywhere; the trials' last checkpoints are where they go on.
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",
+    "RAY_AIR_NEW_OUTPUT": "0",  # it prints even when it is asked to be quiet
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +54,7 @@ def tune(grid: Grid, storage: Storage, address: str, say: Callable[[str], None])
     Every trial is a run folder `NAME/tune/trial-K`, and the best config goes to `NAME/best.toml`.
     The same call draws the same configs: trials that are finished are not trained again.
     """
+    os.environ.update(_SETTINGS)
     require_tune()
     storage.require_shared()
     assert grid.tune is not None  # the caller has looked
@@ -78,8 +85,6 @@ def _search(
     from ray.tune.schedulers import ASHAScheduler
     from ray.tune.search.basic_variant import BasicVariantGenerator
 
-    # Ctrl-C raises here, as everywhere; the trials' last checkpoints are where they go on.
-    os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"
     first = config.replace({"seed": grid.seeds[0]})
     say(f"searching: {name}, {search.samples} trials")
     needed = {"cpu": grid.resources.cpus, "gpu": grid.resources.gpus}
@@ -145,13 +150,13 @@ def _train_trial(
     try:
         cell = Cell(f"{name}/tune/{trial}", config.replace(drawn), seeds)
     except ConfigError as error:
-        report(0, -math.inf, reason=one_line(error))
+        report(0, WORST, reason=one_line(error))
         return
     for epoch, value in greedy_returns(cell, storage).items():
         report(epoch, value)
     standing = carry_out(cell, storage, tell, patience=PATIENCE)
     if standing.state != "finished":
-        report(config.epochs, -math.inf, reason=f"{standing.state}: {standing.reason}")
+        report(config.epochs, WORST, reason=f"{standing.state}: {standing.reason}")
 
 
 def _trial_name(trial: Any) -> str:
@@ -164,7 +169,7 @@ def _trial(name: str, result: Any) -> Trial:
     return Trial(
         name=f"{name}/tune/{Path(result.path).name}",
         fields=dict(result.config),
-        value=metrics.get(OBJECTIVE, -math.inf),
+        value=metrics.get(OBJECTIVE, WORST),
         epochs=metrics.get("epoch", 0),
         reason=metrics.get("reason", "" if OBJECTIVE in metrics else str(result.error)),
     )

@@ -68,7 +68,7 @@ def test_an_unknown_tool_is_found_but_on_a_cluster(tmp_path):
     page.write_text("```bash\nconda install pairvdn\n```\n")
     assert complaints(page) == ["bad.md:2: tests know no command conda"]
     page.write_text(
-        "```bash cluster\nsrun --nodes=2 ray start &\npairvdn grid x.toml --rey auto &\n```\n"
+        "```bash cluster\nsrun --nodes=2 ray start &\nsrun pairvdn grid x.toml --rey auto &\n```\n"
     )
     (found,) = complaints(page)
     assert found.startswith("bad.md:3: ")

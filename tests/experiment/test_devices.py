@@ -239,9 +239,10 @@ def curves(run: Path, seeds: int) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["four devices", "two processes"])
 def test_several_devices_learn_as_one_does(how: str, cache: Path, tmp_path: Path) -> None:
-    """Aloha, which is learned in 20 epochs: the curves of 8 seeds differ by chance alone."""
+    """A game that is learned while exploration falls: curves of 8 seeds differ by chance alone."""
     seeds = 8
-    flags = ("train", "aloha/vdn", "--epochs=20", f"--seeds={seeds}", "--evaluation.every=20")
+    falling = ("--exploration.end=0.05", "--epochs=10", "--evaluation.every=10")
+    flags = ("train", "climbing/pairvdn", *falling, f"--seeds={seeds}", "--method.hidden-sizes=16")
     finish(cache, *flags, "--out", tmp_path / "one")
     if how == "four devices":
         finish(cache, *flags, "--out", tmp_path / "several", "--devices=4", devices=4)
@@ -250,7 +251,9 @@ def test_several_devices_learn_as_one_does(how: str, cache: Path, tmp_path: Path
     one, several = curves(tmp_path / "one", seeds), curves(tmp_path / "several", seeds)
     error = np.sqrt((one.var(axis=0, ddof=1) + several.var(axis=0, ddof=1)) / seeds)
     difference = several.mean(axis=0) - one.mean(axis=0)
-    learned = one.mean(axis=0)[-1] - one.mean(axis=0)[0]
-    assert learned > 20 * error[-1]  # there is something to learn, and it is
-    assert (np.abs(difference) < 5 * error + 0.02 * learned).all(), difference / error
+    assert one.mean(axis=0)[-1] - one.mean(axis=0)[0] > 10  # from -3.8 at random to 11 at best
+    assert (np.abs(difference) < 4.5 * error).all(), (difference / error).round(1)
     assert (several != one).any()  # other random numbers, not the same run
+    for run in (tmp_path / "one", tmp_path / "several"):
+        last = [metrics_without_clock(run / f"seed-{seed}")[-1] for seed in range(seeds)]
+        assert [line["evaluation"]["mean"] for line in last] == [11.0] * seeds

@@ -41,7 +41,7 @@ docs: $(VENV)/.dev  ## build the documentation in site/; a dead link is an error
 	$(MKDOCS) build --strict
 
 docs-serve: $(VENV)/.dev  ## show the documentation, and every change of it, on port 8000
-	$(MKDOCS) serve
+	$(MKDOCS) serve --watch src --watch README.md
 
 gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
 	$(BIN)/python docs/gallery/make.py

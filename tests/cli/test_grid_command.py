@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def test_bad_flags(
 ) -> None:
     assert main(["grid", str(file), *flags]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_ray_is_optional(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # as if it were not installed
+    assert main(["grid", str(file), "--ray", "local"]) == 2
+    assert "pip install 'pairvdn[ray]'" in capsys.readouterr().err
+    assert main(["grid", str(file), "--dry-run"]) == 0
 
 
 def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,7 @@ def test_every_block_says_what_it_is():
         ("make everything", "no target everything"),
         ("python benchmarks/nothing.py", "no script benchmarks/nothing.py"),
         ("pip install 'pairvdn[wiew]'", "no extra wiew"),
+        ("ray start --haed", "ray start has no option --haed"),
     ],
 )
 @pytest.mark.parametrize("kind", ["bash", "bash long", "bash cluster"])
@@ -67,7 +68,7 @@ def test_an_unknown_tool_is_found_but_on_a_cluster(tmp_path):
     page.write_text("```bash\nconda install pairvdn\n```\n")
     assert complaints(page) == ["bad.md:2: tests know no command conda"]
     page.write_text(
-        "```bash cluster\nsrun --nodes=2 ray start &\npairvdn grid x.toml --rey auto &\n```\n"
+        "```bash cluster\nsrun --nodes=2 ray start &\nsrun pairvdn grid x.toml --rey auto &\n```\n"
     )
     (found,) = complaints(page)
     assert found.startswith("bad.md:3: ")

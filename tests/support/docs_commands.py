@@ -97,11 +97,24 @@ def complaint_of_source(words: Sequence[str]) -> str | None:
     return None if words == [".venv/bin/activate"] else f"there is no {' '.join(words)} to source"
 
 
+def complaint_of_ray(words: Sequence[str]) -> str | None:
+    """Commands and options must be among those of Ray's own parser."""
+    from ray.scripts.scripts import cli
+
+    command, *rest = words
+    if command not in cli.commands:
+        return f"ray has no command {command}"
+    known = {option for param in cli.commands[command].params for option in param.opts}
+    wrong = [one for one in rest if one.startswith("--") and one.partition("=")[0] not in known]
+    return f"ray {command} has no option {wrong[0]}" if wrong else None
+
+
 CHECKS = {
     "make": complaint_of_make,
     "pairvdn": complaint_of_pairvdn,
     "pip": complaint_of_pip,
     "python": complaint_of_python,
+    "ray": complaint_of_ray,
     "source": complaint_of_source,
 }
 
@@ -153,8 +166,9 @@ def complaints(page: Path) -> list[str]:
 
 
 def _of_command(command: Command, *, any_tool: bool) -> str:
-    """A script for a cluster may call what is there and not here."""
-    tool, *words = command.words
+    """A script for a cluster may call what is there and not here, and ours through it."""
+    ours = command.words.index("pairvdn") if any_tool and "pairvdn" in command.words else 0
+    tool, *words = command.words[ours:]
     if tool not in CHECKS:
         return "" if any_tool else f"tests know no command {tool}"
     with _modules_in(command.variables.get("PYTHONPATH")):

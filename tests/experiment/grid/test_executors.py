@@ -13,8 +13,8 @@ from pairvdn.experiment.grid import Cell, Executor, Here, News, Processes, Stand
 from pairvdn.experiment.loop import Report
 from pairvdn.experiment.storage import Folder, storage
 
-EPOCHS = 150
-CELLS = cells_of(seeds=2, fields={"epochs": EPOCHS, "evaluation": {"every": 50}})
+EPOCHS = 500  # some tenths of a second: a signal comes in time
+CELLS = cells_of(seeds=2, fields={"epochs": EPOCHS, "evaluation": {"every": 250}})
 FIRST, SECOND = (cell.name for cell in CELLS)
 
 

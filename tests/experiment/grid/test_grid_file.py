@@ -68,6 +68,7 @@ def test_presets_of_the_paper_and_environments_of_others() -> None:
         ({"methods": []}, "methods must name at least one"),
         ({"methods": "vdn"}, "methods must be a list"),
         ({"seeds": 0}, "at least 1"),
+        ({"seeds": [-1]}, "seed must be at least 0"),
         ({"seeds": [1, 1]}, "two cells would be called climbing/vdn/seed-1"),
         ({"seeds": [1, 3], "side_by_side": True}, "must follow each other"),
         ({"fields": {"epoch": 3}}, "did you mean 'epochs'"),

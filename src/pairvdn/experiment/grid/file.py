@@ -1,5 +1,6 @@
 """GRID.toml: methods x environments x seeds x any field, as named cells."""
 
+import collections
 import dataclasses
 import itertools
 import tomllib
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.envs import is_foreign
-from pairvdn.experiment.config import Config
+from pairvdn.experiment.config import Config, General
 from pairvdn.experiment.errors import ConfigError, hint, one_line
 from pairvdn.experiment.grid.cells import Cell, Resources
 from pairvdn.experiment.grid.search import Search, read_search
@@ -35,10 +36,9 @@ class Grid:
     def cells(self) -> list[Cell]:
         """Every cell, checked: `ConfigError` names the nearest key of one that does not exist."""
         cells = [cell for group in self.groups() for cell in self._seeded(*group)]
-        names = [cell.name for cell in cells]
-        for name in names:
-            if names.count(name) > 1:
-                raise ConfigError(f"two cells would be called {name}; is a value named twice?")
+        ((name, times),) = collections.Counter(cell.name for cell in cells).most_common(1)
+        if times > 1:
+            raise ConfigError(f"two cells would be called {name}; is a value named twice?")
         return cells
 
     def groups(self) -> Iterator[tuple[str, Config]]:
@@ -53,11 +53,11 @@ class Grid:
 
     def _seeded(self, name: str, config: Config) -> Iterator[Cell]:
         if self.side_by_side:
-            first = config.replace({"seed": self.seeds[0]})
+            first = dataclasses.replace(config, seed=self.seeds[0])
             yield Cell(name, first, num_seeds=len(self.seeds))
             return
         for seed in self.seeds:
-            yield Cell(f"{name}/seed-{seed}", config.replace({"seed": seed}))
+            yield Cell(f"{name}/seed-{seed}", dataclasses.replace(config, seed=seed))
 
 
 def read_grid(path: Path) -> Grid:
@@ -107,6 +107,11 @@ def _seeds(key: str, value: Any) -> tuple[int, ...]:
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")
+    try:
+        for seed in (min(seeds), max(seeds)):
+            General(seed=seed)  # which knows what a seed may be
+    except ValueError as error:
+        raise ConfigError(f"{key}: {one_line(error)}") from error
     return seeds
 
 

@@ -102,7 +102,14 @@ class _Tasks:
 
         here = ray.get_runtime_context().get_node_id()
         beside_me = NodeAffinitySchedulingStrategy(here, soft=False)
-        board: Any = ray.remote(_Board).options(num_cpus=0, scheduling_strategy=beside_me).remote()
+        # News that a board had when it died are lost, and nothing else.
+        board: Any = (
+            ray.remote(_Board)
+            .options(
+                num_cpus=0, scheduling_strategy=beside_me, max_restarts=-1, max_task_retries=-1
+            )
+            .remote()
+        )
         # A process for each cell, whose memory is given back. An exception is a result.
         task: Any = ray.remote(
             num_cpus=resources.cpus,

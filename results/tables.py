@@ -3,8 +3,8 @@
     python results/tables.py [--check]
 
 A page asks with a line `<!-- table:NAME -->`; what follows up to `<!-- /table -->` is replaced.
-`experiments/NAME.toml` says which columns there are, and, under `versus`, which row of each group (what
-is before a row's last slash) the others are compared with, and in what.
+`experiments/NAME.toml` says which columns there are, and, under `versus`, which row of each group
+(what is before a row's last slash) the others are compared with, and in what.
 """
 
 import argparse

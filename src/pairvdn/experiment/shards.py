@@ -5,6 +5,7 @@ import dataclasses
 
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
 from pairvdn.envs import Environment
@@ -60,6 +61,9 @@ class Shards:
             )
         if jax.process_count() > 1:
             _require_all(there, count)
+            # The first contact must be made within 30 s. So it is made here, where all come at the
+            # same time, and not after compilation, which takes some longer than others.
+            multihost_utils.sync_global_devices("pairvdn has chosen its devices")
         return there[:count]
 
 

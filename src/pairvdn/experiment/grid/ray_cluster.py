@@ -67,7 +67,10 @@ def connected(address: str, workers: int | None = None) -> Iterator[None]:
         # What workers print would tear the table apart; it is in Ray's own logs.
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **new)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise RunError(f"There is no Ray cluster at {address!r}: {one_line(error)}") from error
+        raise RunError(
+            f"There is no Ray cluster at {address!r}, or it asks for a token (RAY_AUTH_MODE=token "
+            f"must be set here as there): {one_line(error)}"
+        ) from error
     try:
         yield
     finally:

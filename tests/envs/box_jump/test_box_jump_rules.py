@@ -244,6 +244,18 @@ def test_rewards(mode: str, climbed: list[BoxJumpState]) -> None:
         assert rewards[-1] == pytest.approx(expected, rel=1e-4)
 
 
+def test_everybody_may_see_where_the_highest_box_is() -> None:
+    env = BoxJump(
+        "table1", num_boxes=3, fixed_rotation=True, scaling="boxes", shared_numbers=("top",)
+    )
+    state, step = wait(env, place(env, [9.0, 12.0, 21.0], [REST, 4.0, REST]), 1)
+    np.testing.assert_allclose(step.observation[:, -1], (12.0 - 15.0) / 4, atol=1e-3)
+    assert env.observation_names[-1] == "x of the highest box"
+    gone = eqx.tree_at(lambda s: s.fallen, state, jnp.array([False, True, False]))
+    observed = env.step(jax.random.key(0), gone, jnp.zeros(3, jnp.int32))[1].observation
+    assert float(observed[0, -1]) in (float(observed[0, 0]), float(observed[2, 0]))
+
+
 def test_the_window_grows_with_boxes_that_leave_the_map_and_with_the_tower() -> None:
     env = BoxJump("table1", num_boxes=3, fixed_rotation=True)
     inside = place(env, [10.0, 12.0, 20.0], [REST, REST, REST])

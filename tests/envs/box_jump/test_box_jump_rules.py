@@ -156,7 +156,7 @@ def test_in_table1_boxes_fall_only_to_the_right() -> None:
     assert not np.asarray(wait(env, state, 1)[1][0].reward)
 
 
-def test_v1_ends_at_the_physics_step_of_a_fall() -> None:
+def test_v1_ends_at_the_physics_seenof_a_fall() -> None:
     env = BoxJump("v1", num_boxes=2)
     state = place(env, [15.0, 31.0], [REST, 0.2])
     _, time_steps = wait(env, state, 3)
@@ -248,8 +248,8 @@ def test_everybody_may_see_where_the_highest_box_is() -> None:
     env = BoxJump(
         "table1", num_boxes=3, fixed_rotation=True, scaling="boxes", shared_numbers=("top",)
     )
-    state, step = wait(env, place(env, [9.0, 12.0, 21.0], [REST, 4.0, REST]), 1)
-    np.testing.assert_allclose(step.observation[:, -1], (12.0 - 15.0) / 4, atol=1e-3)
+    state, (seen,) = wait(env, place(env, [9.0, 12.0, 21.0], [REST, 4.0, REST]), 1)
+    np.testing.assert_allclose(seen.observation[:, -1], (12.0 - 15.0) / 4, atol=1e-3)
     assert env.observation_names[-1] == "x of the highest box"
     gone = eqx.tree_at(lambda s: s.fallen, state, jnp.array([False, True, False]))
     observed = env.step(jax.random.key(0), gone, jnp.zeros(3, jnp.int32))[1].observation

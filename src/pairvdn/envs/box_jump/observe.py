@@ -86,7 +86,7 @@ SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*
 def _top(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "*b"]:
     """Where the highest box is, scaled as x is; of equally high ones the rightmost counts."""
     heights = jnp.where(state.fallen, -jnp.inf, state.bodies.y)
-    highest = heights == jnp.max(heights, axis=0)
+    highest = heights == jnp.max(heights, axis=0, keepdims=True)
     place = jnp.max(jnp.where(highest, state.bodies.x, -jnp.inf), axis=0)
     return SCALINGS[parameters.scaling].x(place, parameters.width)
 

@@ -4,17 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# The theme greets every build with a note on its successor: docs/decisions/0009-site.md.
+# No --quiet: with it --strict finds nothing.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
-.PHONY: help demo test test-all lint types layers tests benchmark gallery format constraints clean
+.PHONY: help demo test test-all lint types layers tests docs docs-serve benchmark gallery format constraints clean
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(VENV)/.user  ## watch a tower of boxes grow, in about two minutes
 	$(BIN)/pairvdn demo
 
-test: lint types layers tests  ## format, lint, types, layers, tests
+test: lint types layers tests  ## format, lint, types, layers, tests (which build the docs)
 
 test-all: lint types layers  ## the same, with the slow tests
 	$(PYTEST) -m "" --cov --cov-report=term
@@ -33,6 +36,12 @@ layers: $(VENV)/.dev
 tests: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
 	@$(SAY_SKIPPED)
+
+docs: $(VENV)/.dev  ## build the documentation in site/; a dead link is an error
+	$(MKDOCS) build --strict
+
+docs-serve: $(VENV)/.dev  ## show the documentation, and every change of it, on port 8000
+	$(MKDOCS) serve --watch src --watch README.md
 
 gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
 	$(BIN)/python docs/gallery/make.py
@@ -59,10 +68,10 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 constraints:  ## pin what a fresh environment with every extra resolves to today
 	rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints
-	$(VENV)-constraints/bin/python -m pip install --quiet --editable '.[view,ray,jaxmarl,logging,dev]'
+	$(VENV)-constraints/bin/python -m pip install --quiet --editable '.[view,tune,jaxmarl,logging,docs,dev]'
 	{ echo '# What was tested together. Made by `make constraints`.'; \
 	  $(VENV)-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf $(VENV)-constraints
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .jax_cache .import_linter_cache .coverage*
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .jax_cache .import_linter_cache .coverage* site

@@ -47,10 +47,6 @@ class Mine(ParallelEnv):
 
 
 env = envs.from_pettingzoo(Mine)  # any function that makes a new ParallelEnv
-print(
-    f"{env.name}: {env.num_agents} agents, padded to {env.num_actions} actions and "
-    f"observations of {env.observation_size} numbers"
-)
 
 
 def train(method: str) -> values.Value:
@@ -72,8 +68,13 @@ def train(method: str) -> values.Value:
     return learner.value(state)
 
 
-# Alone, the porter cannot know where to go. The pair has one table over both their actions.
-for method in ("vdn", "pairvdn"):
-    played = play_greedy(env, train(method), episodes=100, seed=0)
-    print(f"{method}: {played.returns.mean():.2f} a day")
-print(f"random: {play_random(env, episodes=100, seed=0).returns.mean():.2f} a day")
+if __name__ == "__main__":  # `pairvdn train pettingzoo:05_pettingzoo.Mine` imports this file
+    print(
+        f"{env.name}: {env.num_agents} agents, padded to {env.num_actions} actions and "
+        f"observations of {env.observation_size} numbers"
+    )
+    # Alone, the porter cannot know where to go. The pair has one table over both their actions.
+    for method in ("vdn", "pairvdn"):
+        played = play_greedy(env, train(method), episodes=100, seed=0)
+        print(f"{method}: {played.returns.mean():.2f} a day")
+    print(f"random: {play_random(env, episodes=100, seed=0).returns.mean():.2f} a day")

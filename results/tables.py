@@ -2,8 +2,9 @@
 
     python results/tables.py [--check]
 
-A page asks with a line `<!-- results:NAME -->`; what follows up to `<!-- /results -->` is replaced.
-Which columns a table has stands in `experiments/NAME.toml`.
+A page asks with a line `<!-- table:NAME -->`; what follows up to `<!-- /table -->` is replaced.
+`experiments/NAME.toml` says which columns there are, and, under `versus`, which row of each group
+(what is before a row's last slash) the others are compared with, and in what.
 """
 
 import argparse
@@ -11,12 +12,17 @@ import json
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pairvdn.evaluation import probability_of_improvement
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-ASKED = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results -->)", re.DOTALL)
+ASKED = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
 def pages() -> list[Path]:
@@ -28,29 +34,63 @@ def table(name: str) -> str:
     """The rows of an experiment as markdown."""
     what = tomllib.loads((HERE / "experiments" / f"{name}.toml").read_text(encoding="utf-8"))
     known = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-    columns: dict[str, str] = what["columns"]
+    columns = _columns(what, known)
     lines = [["", "seeds", *columns], ["---"] * (len(columns) + 2)]
-    if what.get("random", True) and known:
-        first = next(iter(known.values()))["random"]
-        lines.append(["random", "", *(_cell(first, path) for path in columns.values())])
+    if known:
+        first = {"random": next(iter(known.values()))["random"]}
+        lines.append(["random", "", *(cell(first, "random") for cell in columns.values())])
     lines += [
-        [f"`{row}`", str(one["seeds"]), *(_cell(one, path) for path in columns.values())]
-        for row, one in known.items()
+        [f"`{row}`", str(known[row]["seeds"]), *(cell(known, row) for cell in columns.values())]
+        for row in known
     ]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _cell(row: dict[str, Any], path: str) -> str:
-    """The number at a path, `measures.best_height.1000` say, with its interval if it has one."""
+# All rows, and the name of one -> the text of its cell.
+Cell = Callable[[dict[str, Any], str], str]
+
+
+def _columns(what: dict[str, Any], known: dict[str, Any]) -> dict[str, Cell]:
+    columns: dict[str, Cell] = {
+        head: lambda rows, row, path=path: _number(_at(rows[row], path))
+        for head, path in what["columns"].items()
+    }
+    if versus := what.get("versus"):
+        head = f"P(more than `{versus['row']}`)"
+        columns[head] = lambda _, row: _better(known, row, versus["row"], versus["path"])
+    return columns
+
+
+def _at(row: dict[str, Any], path: str) -> Any:
+    """What is at a path, `measures.best_height.1000` say, or None."""
     found: Any = row
     for key in path.split("."):
         found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def _number(found: Any) -> str:
+    """A number with its interval, if it has one."""
     if found is None:
         return "–"
     if not isinstance(found, dict):
         return f"{found:,}"
-    mean = f"{found['mean']:.2f}"
-    return mean if found["low"] is None else f"{mean} [{found['low']:.2f}, {found['high']:.2f}]"
+    digits = 3 if abs(found["mean"]) < 2 else 2
+    mean, low, high = (
+        "" if found[key] is None else f"{found[key]:.{digits}f}" for key in ("mean", "low", "high")
+    )
+    return f"{mean} [{low}, {high}]" if low else mean
+
+
+def _better(known: dict[str, Any], row: str, other: str, path: str) -> str:
+    """How likely a seed of a row has more than one of the row that its group is compared with."""
+    group, slash, _ = row.rpartition("/")
+    against = f"{group}{slash}{other}"
+    if row == against or row not in known or against not in known:
+        return "–"
+    mine, others = (np.array(_at(known[one], path)["values"]) for one in (row, against))
+    found = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def filled(text: str) -> str:

@@ -169,7 +169,7 @@ def lines(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> It
     yield "|---|---|---|---|---|"
     for run, shown in zip(exhibit.runs, recorded, strict=True):
         yield f"| {' | '.join(cells(run, shown, episode))} |"
-    yield "\n```"
+    yield "\n```bash long"
     yield from (run.command for run in exhibit.runs)
     yield f"{watch_command(exhibit)}\n```\n"
 

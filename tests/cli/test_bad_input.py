@@ -102,6 +102,8 @@ CASES = [
     ("watch RUN --episodes 0", "episodes must be from 1 to 100"),
     ("watch RUN --episodes 101", "episodes must be from 1 to 100"),
     ("watch RUN --episodes some", "--episodes must be a whole number"),
+    ("watch RUN --every 2", "--every belongs to a film"),
+    ("watch RUN --gif film.gif --every 0", "--every must be at least 1"),
     ("watch RUN --max-steps 0", "max-steps must be from 1 to 20000"),
     ("watch RUN --seed -1", "seed must be from 0"),
     ("watch RUN --checkpoint first", "'last', 'best'"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pygame
 import pytest
+from PIL import Image
 from small_runs import small_run
 
 from pairvdn.cli import main
@@ -38,6 +39,13 @@ def test_films_are_written_instead_of_the_page(
     assert gif.read_bytes().startswith(b"GIF8")
     assert mp4.read_bytes()[4:8] == b"ftyp"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.mp4", "new"]
+
+
+def test_a_film_may_have_fewer_pictures(boxes: Path, tmp_path: Path) -> None:
+    gif = tmp_path / "film.gif"
+    assert main(["watch", str(boxes), "--gif", str(gif), "--every", "4"]) == 0
+    with Image.open(gif) as film:
+        assert film.n_frames == 3  # of steps 0, 4 and 8
 
 
 def test_two_runs_in_one_film_and_the_page_too(vdn: Path, tmp_path: Path) -> None:

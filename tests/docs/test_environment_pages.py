@@ -1,6 +1,8 @@
 """The page of an environment holds its specification, which is the docstring of its class."""
 
+import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,32 @@ def test_the_page_of_pettingzoo_says_what_becomes_of_an_environment():
     assert inspect.getdoc(Zoo) in (PAGES / "pettingzoo.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["aloha", "gather", "predator-prey", "sensor", "simple-spread"])
+@pytest.mark.parametrize(
+    "name", ["aloha", "cooking", "gather", "predator-prey", "sensor", "simple-spread"]
+)
 def test_a_page_holds_the_specification(name):
     specification = inspect.getdoc(type(envs.make(name)))
     assert specification in (PAGES / f"{name}.md").read_text()
+
+
+def calls() -> list[str]:
+    """What pages say to be the arguments of an environment and their defaults."""
+    found = []
+    for page in sorted(PAGES.glob("*.md")):
+        found += re.findall(r"^`make\((\".*)\)`$", page.read_text(), re.MULTILINE)
+    games = (PAGES / "one-step-games.md").read_text()
+    return found + re.findall(r"^\| `(\".*?)` \|", games, re.MULTILINE)
+
+
+@pytest.mark.parametrize("arguments", calls())
+def test_a_page_tells_the_arguments_and_their_defaults(arguments):
+    call = ast.parse(f"make({arguments})", mode="eval").body
+    told = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    signature = inspect.signature(envs.constructor(ast.literal_eval(call.args[0])))
+    assert told == {one.name: one.default for one in signature.parameters.values()}
+
+
+def test_every_environment_has_a_page():
+    told = " ".join(calls())
+    missing = [name for name in envs.names() if f'"{name}"' not in told]
+    assert [name for name in missing if not (PAGES / f"{name}.md").exists()] == []

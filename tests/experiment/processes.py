@@ -2,9 +2,11 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +25,21 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "pairvdn", *map(str, arguments)]
 
 
-def start(cache: Path, *arguments: object) -> subprocess.Popen[str]:
+def start(cache: Path, *arguments: object, devices: int = 1) -> subprocess.Popen[str]:
     """Start the command line; what one process has compiled, the next one finds."""
+    return started(cache, command(*arguments), devices)
+
+
+def started(cache: Path, command: list[str], devices: int) -> subprocess.Popen[str]:
+    """Start a command that sees so many devices; those beyond one are simulated."""
     environment = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     }
+    if devices > 1:
+        environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     return subprocess.Popen(
-        command(*arguments),
+        command,
         env=environment,
         text=True,
         stdout=subprocess.PIPE,
@@ -38,10 +47,33 @@ def start(cache: Path, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def finish(cache: Path, *arguments: object) -> None:
-    process = start(cache, *arguments)
+def finish(cache: Path, *arguments: object, devices: int = 1) -> str:
+    """Run the command line; what it said besides its results."""
+    process = start(cache, *arguments, devices=devices)
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
+    return errors
+
+
+def free_port() -> int:
+    with socket.create_server(("", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def start_two(
+    cache: Path, *arguments: object, only: tuple[Sequence[object], Sequence[object]] = ((), ())
+) -> list[subprocess.Popen[str]]:
+    """Start two processes that train together, with the same arguments and some of their own."""
+    together = ("--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", 2)
+    return [
+        start(cache, *arguments, *only[index], *together, "--process-id", index) for index in (0, 1)
+    ]
+
+
+def finish_two(cache: Path, *arguments: object) -> None:
+    for process in start_two(cache, *arguments):
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
 
 
 def lines_of(run: Path) -> int:

@@ -26,6 +26,7 @@ BOXES = {
     "evaluation.episodes": 2,
     "env.num_boxes": 2,
     "env.max_steps": 8,
+    "practice.max_steps": 8,
     "learner.num_envs": 2,
     "learner.rounds_per_epoch": 1,
     "learner.decisions_per_round": 2,

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
     "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with what a run has learned"),
     "export": ("pairvdn.cli.export:main", "copy what a run has learned, small enough to share"),
+    "grid": ("pairvdn.cli.grid:main", "train many runs: here, in processes, on a Ray cluster"),
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets, trained teams"),
     "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, positive
 from pairvdn.cli.progress import frames_progress
-from pairvdn.experiment.errors import RunError, one_line
+from pairvdn.experiment.errors import ConfigError, RunError, one_line
 from pairvdn.experiment.record import RecordedRun
 
 _WIDTHS = {1: 640, 2: 480}  # pixels of one scene, by how many stand side by side
@@ -19,10 +19,24 @@ def add_film_flags(parser: Parser) -> None:
     group = parser.add_argument_group("films, of the first episode, instead of the page")
     group.add_argument("--gif", metavar="FILE", type=Path, help="write an animated picture")
     group.add_argument("--mp4", metavar="FILE", type=Path, help="write a film")
+    group.add_argument(
+        "--every",
+        metavar="N",
+        help="a picture for every so many steps of a film; default: as many as can be shown",
+    )
     group.add_argument("--window", action="store_true", help="show it in a window")
 
 
-def show_films(given: Any, runs: Sequence[RecordedRun]) -> bool:
+def film_every(given: Any) -> int | None:
+    """For how many steps a film has a picture; to be asked before anything is recorded."""
+    if given.every is None:
+        return None
+    if given.gif is None and given.mp4 is None:
+        raise ConfigError("--every belongs to a film: --gif FILE or --mp4 FILE.")
+    return positive("--every", given.every)
+
+
+def show_films(given: Any, runs: Sequence[RecordedRun], every: int | None) -> bool:
     """Write and show what the flags ask for; False if they ask for nothing."""
     if given.gif is None and given.mp4 is None and not given.window:
         return False
@@ -31,7 +45,7 @@ def show_films(given: Any, runs: Sequence[RecordedRun]) -> bool:
     pace = {"seconds_per_step": runs[0].seconds_per_step}
     for path, writer in ((given.gif, "write_gif"), (given.mp4, "write_mp4")):
         if path is not None:
-            _write(getattr(drawing("film"), writer), stage, path, pace)
+            _write(getattr(drawing("film"), writer), stage, path, {**pace, "every": every})
             print(path)
     if given.window:
         window, player = drawing("window"), drawing("player")
@@ -43,7 +57,7 @@ def show_films(given: Any, runs: Sequence[RecordedRun]) -> bool:
     return True
 
 
-def _write(writer: Any, stage: Any, path: Path, pace: dict[str, float]) -> None:
+def _write(writer: Any, stage: Any, path: Path, pace: dict[str, Any]) -> None:
     try:
         with frames_progress(path.name) as on_frame:
             writer(stage, path, **pace, on_frame=on_frame)

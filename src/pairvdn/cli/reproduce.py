@@ -8,11 +8,22 @@ from typing import Any
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.grid import add_executor_flags, carry_out, executor_of
 from pairvdn.cli.progress import OnEpoch, Say, progress
-from pairvdn.experiment.errors import ConfigError, hint
-from pairvdn.experiment.reproduce import EXTENSIONS, FULL, QUICK, Scale, table1, to_markdown
+from pairvdn.experiment.errors import ConfigError, RunError, hint
+from pairvdn.experiment.grid import Cell, Executor
+from pairvdn.experiment.reproduce import (
+    EXTENSIONS,
+    FULL,
+    QUICK,
+    Scale,
+    table1,
+    table1_cells,
+    to_markdown,
+)
 from pairvdn.experiment.saving import explained
 from pairvdn.experiment.schema import parse
+from pairvdn.experiment.storage import Folder
 
 Part = Callable[[Path, Scale, OnEpoch, Say], None]
 
@@ -37,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--all", action="store_true", help="the extensions as well")
     parser.add_argument("--quiet", action="store_true", help="print results and warnings only")
     parser.add_argument("--out", type=Path, help="a folder (now reproduction, or ...-quick)")
+    add_executor_flags(parser)
     given = parser.parse_all(arguments)
     if given.what not in PARTS:
         raise ConfigError(f"There is nothing called {given.what!r}; {hint(given.what, PARTS)}")
@@ -46,10 +58,31 @@ def main(arguments: Sequence[str]) -> int:
     if given.all:
         scale = dataclasses.replace(scale, methods=(*scale.methods, *EXTENSIONS))
     out = given.out or Path("reproduction-quick" if given.quick else "reproduction")
+    executor = executor_of(given)
+    if executor is not None:
+        _train_elsewhere(given.what, out, scale, executor, quiet=given.quiet)
     with explained(out), progress(quiet=given.quiet, stream=sys.stderr) as (on_epoch, say):
         out.mkdir(parents=True, exist_ok=True)
         PARTS[given.what](out, scale, on_epoch, say)
     return 0
+
+
+# What a part needs, as cells of a grid.
+CELLS: dict[str, Callable[[Scale], list[Cell]]] = {"table1": table1_cells}
+
+
+def _train_elsewhere(
+    what: str, out: Path, scale: Scale, executor: Executor, *, quiet: bool
+) -> None:
+    """Train all that a part needs as a grid; the part then finds it finished."""
+    if what not in CELLS:
+        raise ConfigError(f"--workers and --ray are for {', '.join(CELLS)}, not for {what}.")
+    standings = carry_out(
+        CELLS[what](scale), Folder(out.resolve()), executor, quiet=quiet, stream=sys.stderr
+    )
+    failed = [name for name, one in standings.items() if one.state == "failed"]
+    if failed:
+        raise RunError(f"{len(failed)} of {len(standings)} cells failed, the first {failed[0]}.")
 
 
 def _table1(out: Path, scale: Scale, on_epoch: OnEpoch, say: Say) -> None:

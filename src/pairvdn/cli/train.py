@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+from pairvdn.cli.devices import add_device_flags, flat, shards_of
 from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
 from pairvdn.cli.progress import progress
 from pairvdn.envs import foreign
@@ -26,13 +27,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--seeds", metavar="N", help="train so many seeds side by side, from --seed"
     )
+    add_device_flags(parser)
     add_output_flags(parser)
     config = preset_config(parser, arguments)
     given = parser.parse_all(arguments)
     config = changed(config, given)
-    out = given.out or _free_folder(config)
     seeds = None if given.seeds is None else positive("--seeds", given.seeds)
     require_loggers(given)
+    out = given.out or _free_folder(config)
+    settings = {"command": "train", "out": out.name, "seeds": seeds, **flat(config.to_dict())}
+    shards = shards_of(given, settings)
     with progress(quiet=given.quiet) as (on_epoch, say):
         train(
             config,
@@ -41,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
             on_epoch=on_epoch,
             say=say,
             make_loggers=lambda folder: loggers(folder, config, given),
+            shards=shards,
         )
         say(f"finished: {out}")
     return 0

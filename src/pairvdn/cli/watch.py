@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.films import add_film_flags, show_films
+from pairvdn.cli.films import add_film_flags, film_every, show_films
 from pairvdn.cli.flags import Parser
 from pairvdn.experiment.errors import FolderError, RunError
 from pairvdn.experiment.record import Settings, record_both, record_run
@@ -49,12 +49,13 @@ def main(arguments: Sequence[str]) -> int:
     )
     if given.out is not None and given.out.is_dir():
         raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
+    every = film_every(given)
     runs = (
         [record_run(given.run, settings)]
         if given.against is None
         else record_both(given.run, given.against, settings)
     )
-    if show_films(given, runs) and given.out is None:
+    if show_films(given, runs, every) and given.out is None:
         return 0
     try:
         path = write_page(runs, given.out or _new_file())

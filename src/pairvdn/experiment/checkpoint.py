@@ -45,7 +45,7 @@ def write(
     new = folder.with_name(f".new-{folder.name}")
     _remove(new)
     try:
-        new.mkdir()
+        new.mkdir(parents=True)  # a copy of a run may lack folders that were empty
         described = {
             name: _write_part(new / f"{name}.npz", tree, inside) for name, tree in parts.items()
         }

@@ -16,6 +16,10 @@ class FolderError(RunError):
     """A folder that is not what was asked for: missing, not a run, or in the way."""
 
 
+class BusyError(RunError):
+    """A run folder that another process trains at the moment."""
+
+
 class Interrupted(Exception):  # noqa: N818 - named for what happened, as it is read
     """A signal asked the run to stop, and it did, after saving."""
 

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from pairvdn.envs import HostEnvironment
 from pairvdn.evaluation.host import Stage
-from pairvdn.experiment.seeds import Seeds, joined_one, split_one
+from pairvdn.experiment.seeds import Seeds
+from pairvdn.experiment.team import ALONE
 from pairvdn.learning import Learner, LearnerState, Metrics
 
 _PURPOSE = 2  # evaluations of finished runs draw their episodes with 0 and 1
@@ -19,6 +21,8 @@ class HostSeed(Seeds):
     """A single run; several seeds are trained one after the other."""
 
     exact = False
+    place = "the host"
+    team = ALONE
 
     def __init__(self, learner: Learner, env: HostEnvironment, seed: int, *, episodes: int) -> None:
         self.learner = learner
@@ -29,11 +33,13 @@ class HostSeed(Seeds):
 
     def split(self, tree: Any) -> list[Any]:
         """The only one."""
-        return split_one(tree)
+        return [jax.tree.map(np.asarray, tree)]
 
-    def join(self, trees: Sequence[Any]) -> Any:
+    def join(self, states: Sequence[LearnerState]) -> LearnerState:
         """The only one."""
-        return joined_one(trees)
+        (state,) = states
+        copied: LearnerState = jax.tree.map(jnp.array, state)
+        return copied
 
     def init(self) -> LearnerState:
         """The state before the first epoch."""

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairvdn.experiment.errors import RunError
+from pairvdn.experiment.errors import BusyError
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder/lock`, or raise `RunError` if a living process does.
+    """Hold `folder/lock`, or raise `BusyError` if a living process does.
 
     The kernel drops the lock of a process that dies, however it dies; what the file then still
     says is of no meaning, and the next process takes it over.
@@ -23,7 +23,7 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "another process"
-            raise RunError(
+            raise BusyError(
                 f"{folder} is being trained by {holder}; it can only go on once."
             ) from None
         file.seek(0)

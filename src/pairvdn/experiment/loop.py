@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.errors import Interrupted
+from pairvdn.experiment.errors import Interrupted, RunError, one_line
 from pairvdn.experiment.folder import CLOCK, RunFolder, read_metrics
 from pairvdn.experiment.loggers import Log
 from pairvdn.experiment.saving import Rest, newest_sound, save, save_best, without_replay
 from pairvdn.experiment.seeds import Seeds
 from pairvdn.experiment.signals import Wish, stop_wished
-from pairvdn.learning import Metrics, raise_if_diverged
+from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
 
 _NOT_EXACT = (
     "warning: the environments are stepped on the host and cannot be saved: their episodes start "
@@ -51,8 +52,16 @@ def go_on(
     loggers: Sequence[Log],
 ) -> None:
     """Train from the newest checkpoint, or from the start, to the end."""
-    with stop_wished() as wish:
-        _Loop(run, say).run(on_epoch, loggers, wish)
+    try:
+        with stop_wished() as wish:
+            _Loop(run, say).run(on_epoch, loggers, wish)
+    except jax.errors.JaxRuntimeError as error:
+        if run.training.team.size == 1:
+            raise
+        raise RunError(
+            f"Another process of this run is gone ({one_line(error)}); start all of them again "
+            f"with `pairvdn resume {run.named}`."
+        ) from error
 
 
 class _Loop:
@@ -61,22 +70,46 @@ class _Loop:
     def __init__(self, run: Run, say: Callable[[str], None]) -> None:
         self.config, self.folders, self.training = run.config, run.folders, run.training
         self.named, self.say = run.named, say
-        found = newest_sound(self.folders, self.training.learner.shape(), say)
+        self.team = self.training.team
+        found = self.team.all_or_none(
+            lambda: newest_sound(self.folders, self.training.learner.shape(), say)
+        )
+        self.epoch = self.saved_at = 0 if found is None else int(found.states[0].epoch)
+        self._require_same_start(-1 if found is None else self.epoch)
         if found is None:
             say("compiling the start ...")
             self.state, self.seconds = self.training.init(), 0.0
         else:
-            states, self.seconds = found
-            self.state = self.training.join(states)
-            if not self.training.exact:
-                say(_NOT_EXACT)
-        self.epoch = self.saved_at = 0 if found is None else int(found[0][0].epoch)
-        for folder in self.folders:
-            folder.cut(self.epoch)
-            folder.forget_after(self.epoch)
-        self.best = [_best_return(read_metrics(folder.path)) for folder in self.folders]
+            self.state, self.seconds = self.training.join(found.states), found.seconds
+            self._warn_if_not_exact(found.place)
+        self.team.all_or_none(self._forget_what_came_after)
+        best = [_best_return(read_metrics(folder.path)) for folder in self.folders]
+        self.best: list[float] = self.team.first(np.array(best)).tolist()
         self.rest = Rest(self.config.checkpoints, self.epoch)
         self.saving = 0.0  # seconds
+
+    def _require_same_start(self, epoch: int) -> None:
+        """Processes that go on from different states would wait for each other for ever."""
+        if self.team.largest(epoch) != -self.team.largest(-epoch):
+            raise RunError(
+                f"The processes of this run find different checkpoints in {self.named}: it must "
+                "be on a file system that all of them see."
+            )
+
+    def _warn_if_not_exact(self, place: str | None) -> None:
+        if not self.training.exact:
+            self.say(_NOT_EXACT)
+        if place not in (None, self.training.place):
+            self.say(
+                f"warning: it was trained on {place} and goes on with {self.training.place}: the "
+                "same in distribution, not in bits"
+            )
+
+    def _forget_what_came_after(self) -> None:
+        if self.team.leads:
+            for folder in self.folders:
+                folder.cut(self.epoch)
+                folder.forget_after(self.epoch)
 
     def run(self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], wish: Wish) -> None:
         """Do the epochs that are left."""
@@ -87,12 +120,13 @@ class _Loop:
         self.training.compile(self.state)
         began, first = time.monotonic(), self.epoch
         while self.epoch < self.config.epochs:
-            self._stop_if_wished(wish)
+            self._stop_if_wished(self.team.largest(wish.signum or 0))
             lines = self._epoch()
             for seed, line in zip(self.training.seeds, lines, strict=True):
                 for log in loggers:
                     log(seed, line)
-            if self.epoch == self.config.epochs or self.rest.is_over(self.epoch):
+            over = self.epoch == self.config.epochs or self.rest.is_over(self.epoch)
+            if self.team.largest(over):
                 self._save()
             pace = (time.monotonic() - began) / (self.epoch - first)
             left = pace * (self.config.epochs - self.epoch)
@@ -121,7 +155,8 @@ class _Loop:
         lines = []
         for row, one in enumerate(self.training.split(metrics)):
             line = _plain(one) | ({} if returns is None else {"evaluation": returns[row]})
-            self.folders[row].append(line | {CLOCK: clock})
+            if self.team.leads:
+                self.folders[row].append(line | {CLOCK: clock})
             lines.append(line | {CLOCK: clock})
         if returns is not None:
             self._keep_best([one["mean"] for one in returns])
@@ -129,8 +164,9 @@ class _Loop:
 
     def _counts(self) -> np.ndarray:
         """Environment steps and updates so far, of all seeds."""
-        counts = (self.state.env_steps, self.state.learned.updates)
-        return np.array([np.asarray(count).sum(dtype=np.int64) for count in counts])
+        counts = self.training.split((self.state.env_steps, self.state.learned.updates))
+        total: np.ndarray = np.array(counts, np.int64).sum(axis=0)
+        return total
 
     def _evaluation(self) -> list[dict[str, Any]] | None:
         due = self.epoch % self.config.evaluation.every == 0 or self.epoch == self.config.epochs
@@ -148,36 +184,43 @@ class _Loop:
             if means[row] > self.best[row]:
                 self.best[row] = means[row]
                 start = time.monotonic()
-                save_best(self.folders[row], bare, mean_return=means[row])
+                if self.team.leads:
+                    save_best(self.folders[row], bare, mean_return=means[row])
                 self.saving += time.monotonic() - start
 
     def _save(self) -> None:
         start = time.monotonic()
-        for folder, state in zip(self.folders, self.training.split(self.state), strict=True):
-            save(folder, state, seconds=self.seconds, keep=self.config.checkpoints.keep)
+        states = self.training.split(self.state)
+        self.team.all_or_none(lambda: self._write(states))
         self.saved_at = self.epoch
         cost = time.monotonic() - start
         self.saving += cost
         self.rest.begin(self.epoch, cost)
 
-    def _stop_if_wished(self, wish: Wish) -> None:
-        if wish.signum is None:
+    def _write(self, states: Sequence[LearnerState]) -> None:
+        if self.team.leads:
+            keep, place = self.config.checkpoints.keep, self.training.place
+            for folder, state in zip(self.folders, states, strict=True):
+                save(folder, state, seconds=self.seconds, keep=keep, place=place)
+
+    def _stop_if_wished(self, signum: int) -> None:
+        if not signum:
             return
         if self.saved_at != self.epoch or self.epoch == 0:
             self._save()
         raise Interrupted(
-            wish.signum,
+            signum,
             f"stopped after epoch {self.epoch} of {self.config.epochs}; "
             f"`pairvdn resume {self.named}` goes on from there",
         )
 
     def _stop_if_diverged(self) -> None:
         """A single run that blew up has nothing left to learn; its last sound state is saved."""
-        if len(self.folders) > 1 or not np.any(self.state.learned.divergence.happened):
+        if len(self.folders) > 1:
             return
-        if self.saved_at != self.epoch:
-            self._save()
         (divergence,) = self.training.split(self.state.learned.divergence)
+        if divergence.happened and self.saved_at != self.epoch:
+            self._save()
         raise_if_diverged(divergence)
 
     def _name_diverged(self) -> None:

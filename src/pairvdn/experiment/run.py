@@ -24,11 +24,14 @@ from pairvdn.experiment.folder import (
     run_folders,
     seeds_of,
 )
+from pairvdn.experiment.layout import Layout
 from pairvdn.experiment.lock import locked
 from pairvdn.experiment.loggers import Logger
 from pairvdn.experiment.loop import Report, go_on
 from pairvdn.experiment.pretrained import run_path
 from pairvdn.experiment.saving import explained
+from pairvdn.experiment.shards import Shards
+from pairvdn.experiment.team import ALONE
 from pairvdn.experiment.trainings import require_memory, trainings
 from pairvdn.learning import Diverged, Learner
 from pairvdn.values import Value
@@ -47,10 +50,12 @@ def train(
     on_epoch: Callable[[Report], None] = _ignore,
     say: Callable[[str], None] = _ignore,
     make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
+    shards: Shards | None = None,
 ) -> None:
     """Train into a new folder; with `num_seeds`, that many seeds side by side in `seed-K`.
 
-    Seeds whose environments are stepped on the host are trained one after the other.
+    Seeds whose environments are stepped on the host are trained one after the other. With `shards`
+    the run is divided among devices; of several processes the first one writes and reports.
 
     Returns when all epochs are done. Raises `FolderError` if the folder is taken, `Interrupted`
     after a signal, `Diverged` if learning blew up, `RunError` if the state cannot be written.
@@ -61,19 +66,29 @@ def train(
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
     require_memory(built)
-    require_new(folder)
-    with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder):
-            require_new(folder)
-            if num_seeds is None:
-                RunFolder(folder).create(config)
-            else:
-                seeds = list(range(config.seed, config.seed + num_seeds))
-                checkpoint.write_text(folder / "seeds.json", json.dumps(seeds))
-                checkpoint.write_text(folder / "config.toml", config.to_toml())
+    layout = None if shards is None else shards.layout(built, num_seeds)
+    team = ALONE if layout is None else layout.team
+    with explained(folder), contextlib.ExitStack() as held:
+        team.all_or_none(lambda: _create(folder, config, num_seeds, held) if team.leads else None)
+        if team.leads:
             say(f"training {config.env.name}/{config.method.name} into {folder}")
-            _continue(folder, config, built, on_epoch, say, make_loggers)
+        _continue(folder, config, built, _Tell(on_epoch, say, make_loggers), layout)
+
+
+def _create(
+    folder: Path, config: Config, num_seeds: int | None, held: contextlib.ExitStack
+) -> None:
+    """Write what does not change, and hold the lock."""
+    require_new(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    held.enter_context(locked(folder))
+    require_new(folder)
+    if num_seeds is None:
+        RunFolder(folder).create(config)
+    else:
+        seeds = list(range(config.seed, config.seed + num_seeds))
+        checkpoint.write_text(folder / "seeds.json", json.dumps(seeds))
+        checkpoint.write_text(folder / "config.toml", config.to_toml())
 
 
 def resume(
@@ -82,48 +97,68 @@ def resume(
     on_epoch: Callable[[Report], None] = _ignore,
     say: Callable[[str], None] = _ignore,
     make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
+    shards: Shards | None = None,
 ) -> bool:
     """Go on with a run, or with all runs of a folder; False if there was nothing left to do.
 
     The end has the same bits as that of a run which was never stopped, unless the environments
-    are stepped on the host: their episodes start anew, and a warning says so.
+    are stepped on the host, whose episodes start anew, or it goes on with other devices than
+    before; a warning says so. `shards` are as in `train`.
     """
     folder = Path(folder)
     config = read_config(folder)
     if all(is_finished(one, config) for one in run_folders(folder)):
         return False
     built = config.build()
-    with explained(folder), locked(folder):
-        _continue(folder, config, built, on_epoch, say, make_loggers)
+    seeds = seeds_of(folder)
+    layout = None
+    if shards is not None:
+        layout = shards.layout(built, None if seeds is None else len(seeds))
+    team = ALONE if layout is None else layout.team
+    with explained(folder), contextlib.ExitStack() as held:
+        lock = locked(folder) if team.leads else contextlib.nullcontext()
+        team.all_or_none(lambda: held.enter_context(lock))
+        _continue(folder, config, built, _Tell(on_epoch, say, make_loggers), layout)
     return True
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tell:
+    """Whom to tell how a run goes on."""
+
+    on_epoch: Callable[[Report], None] = _ignore
+    say: Callable[[str], None] = _ignore
+    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: ()
 
 
 def _continue(
     folder: Path,
     config: Config,
     built: Built,
-    on_epoch: Callable[[Report], None],
-    say: Callable[[str], None],
-    make_loggers: Callable[[Path], Sequence[Logger]],
+    tell: _Tell,
+    layout: Layout | None,
 ) -> None:
     """Train the run or runs of a folder that is locked, from where they are."""
-    seeds = seeds_of(folder)
-    folders = [RunFolder(path) for path in run_folders(folder)]
+    team = ALONE if layout is None else layout.team
+    tell = tell if team.leads else _Tell()
+    # Whoever does not see what the first process has written says so before anybody waits.
+    seeds = team.all_or_none(lambda: seeds_of(folder))
+    folders = [RunFolder(path) for path in team.all_or_none(lambda: run_folders(folder))]
     with contextlib.ExitStack() as held:
-        if seeds is not None:
+        if seeds is not None and team.leads:
             for one, seed in zip(folders, seeds, strict=True):
                 one.path.mkdir(exist_ok=True)
                 held.enter_context(locked(one.path))
                 if not (one.path / "config.toml").exists():
                     one.create(config.replace({"seed": seed}))
-        loggers = [held.enter_context(logger) for logger in make_loggers(folder)]
-        for run in trainings(config, built, folder, folders, seeds, say):
+        loggers = [held.enter_context(logger) for logger in tell.make_loggers(folder)]
+        for run in trainings(config, built, folder, folders, seeds, tell.say, layout):
             try:
-                go_on(run, on_epoch=on_epoch, say=say, loggers=loggers)
+                go_on(run, on_epoch=tell.on_epoch, say=tell.say, loggers=loggers)
             except Diverged as error:
                 if len(folders) == 1:
                     raise
-                say(f"warning: {run.folders[0].path.name}: {error}")
+                tell.say(f"warning: {run.folders[0].path.name}: {error}")
 
 
 @dataclasses.dataclass(frozen=True)

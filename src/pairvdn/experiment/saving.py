@@ -1,6 +1,7 @@
 """Which states are saved and found again, for the runs of one loop."""
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunError(f"Cannot write to {error.filename or folder}: {what}{left}.") from error
 
 
-def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int) -> None:
+def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int, place: str) -> None:
     """Save a run's whole state, lines of metrics first."""
     epoch = int(state.epoch)
     used = int(state.replay.size)
@@ -44,7 +45,8 @@ def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int) -
     )
     parts = {"learner": without_replay(state), "replay": replay}
     folder.sync_metrics()
-    checkpoint.write(folder.checkpoint_at(epoch), parts, {"epoch": epoch, "seconds": seconds})
+    facts = {"epoch": epoch, "seconds": seconds, "place": place}
+    checkpoint.write(folder.checkpoint_at(epoch), parts, facts)
     folder.prune(keep)
 
 
@@ -54,8 +56,8 @@ def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> N
     checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
 
 
-def restore(path: Path, shape: LearnerState) -> tuple[LearnerState, float]:
-    """A saved state, bit for bit, and the seconds that it had taken."""
+def restore(path: Path, shape: LearnerState) -> LearnerState:
+    """A saved state, bit for bit."""
     learner = checkpoint.read(path, "learner", without_replay(shape))
     replay = checkpoint.read(path, "replay", shape.replay)
     for array, like in zip(
@@ -74,22 +76,32 @@ def restore(path: Path, shape: LearnerState) -> tuple[LearnerState, float]:
     state: LearnerState = eqx.tree_at(
         lambda s: s.replay, learner, replay, is_leaf=lambda leaf: leaf is None
     )
-    return state, float(checkpoint.facts(path)["seconds"])
+    return state
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """Saved states of all runs, the seconds that they had taken, and on which devices."""
+
+    states: Sequence[LearnerState]
+    seconds: float
+    place: str | None  # unknown for runs of older versions
 
 
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
-) -> tuple[list[LearnerState], float] | None:
+) -> Found | None:
     """The newest states that every run has whole, replay included; None if there are none."""
     common = set.intersection(*({path.name for path in one.saved()} for one in folders))
     for name in sorted(common, reverse=True):
         paths = [one.checkpoints / name for one in folders]
         try:
-            restored = [restore(path, shape) for path in paths]
+            states = [restore(path, shape) for path in paths]
+            facts = checkpoint.facts(paths[0])
         except DamagedError as error:
             say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
             continue
-        return [state for state, _ in restored], restored[0][1]
+        return Found(states, float(facts["seconds"]), facts.get("place"))
     if any(one.saved() for one in folders):
         say("warning: no checkpoint can be used; starting over")
     return None

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from pairvdn.envs import Environment
 from pairvdn.evaluation import greedy_episodes
+from pairvdn.experiment.layout import Layout, OnOneDevice
+from pairvdn.experiment.team import Team
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.update import Learned
 
@@ -18,20 +19,23 @@ from pairvdn.learning.update import Learned
 class Seeds(abc.ABC):
     """Training of a fixed list of seeds. States and metrics of all seeds are one tree.
 
-    `exact` says whether a state that was saved and restored goes on bit for bit.
+    `exact` says whether a state that was saved and restored goes on bit for bit, `place` in words
+    on which devices it is trained, and `team` which processes do it together.
     """
 
     learner: Learner
     seeds: tuple[int, ...]
     exact: bool
+    place: str
+    team: Team
 
     @abc.abstractmethod
     def split(self, tree: Any) -> list[Any]:
         """What belongs to each seed, on the host. Views: drop them before the next epoch."""
 
     @abc.abstractmethod
-    def join(self, trees: Sequence[Any]) -> Any:
-        """The inverse of `split`; always a copy, since the state is donated."""
+    def join(self, states: Sequence[LearnerState]) -> LearnerState:
+        """The inverse of `split` for states; always a copy, since the state is donated."""
 
     @abc.abstractmethod
     def init(self) -> LearnerState:
@@ -51,22 +55,34 @@ class Seeds(abc.ABC):
 
 
 class DeviceSeeds(Seeds):
-    """Seeds of which whole epochs are compiled."""
+    """Seeds of which whole epochs are compiled, on one device unless there is a `layout`."""
 
     exact = True
 
     def __init__(
-        self, learner: Learner, env: Environment[Any], seeds: Sequence[int], *, episodes: int
+        self,
+        learner: Learner,
+        env: Environment[Any],
+        seeds: Sequence[int],
+        *,
+        episodes: int,
+        layout: Layout | None = None,
     ) -> None:
         self.learner = learner
         self.seeds = tuple(seeds)
+        self.layout = OnOneDevice(learner) if layout is None else layout
+        self.place, self.team = self.layout.name, self.layout.team
         self._env = env
-        self.keys = self.join([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
-        self._init = jax.jit(self.over_seeds(learner.init))
-        self._jitted = jax.jit(self.over_seeds(learner.epoch), donate_argnums=0)
+        self.keys = self.stack([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
+        self._init = jax.jit(self.over_seeds(self.layout.init))
+        self._jitted = jax.jit(self.over_seeds(self.layout.epoch), donate_argnums=0)
         self._epoch: Callable[..., Any] = self._jitted
         self._evaluate = jax.jit(self.over_seeds(self._one_evaluation))
         self._episodes = episodes
+
+    @abc.abstractmethod
+    def stack(self, trees: Sequence[Any]) -> Any:
+        """The trees of all seeds as one, on the host."""
 
     @abc.abstractmethod
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +106,7 @@ class DeviceSeeds(Seeds):
 
     def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
         """Returns of greedy episodes, for each seed; the same starts every time."""
-        return self.split(self._evaluate(state.learned, self.keys))
+        return self.split(self.layout.call_greedy(self._evaluate, state.learned, self.keys))
 
     def _one_evaluation(self, learned: Learned, key: Array) -> Float[Array, " episodes"]:
         return greedy_episodes(
@@ -109,13 +125,19 @@ class OneSeed(DeviceSeeds):
         """As it is."""
         return function
 
+    def stack(self, trees: Sequence[Any]) -> Any:
+        """The only one."""
+        (tree,) = trees
+        return tree
+
     def split(self, tree: Any) -> list[Any]:
         """The only one."""
-        return split_one(tree)
+        return [self.layout.gathered(self.layout.on_host(tree))]
 
-    def join(self, trees: Sequence[Any]) -> Any:
+    def join(self, states: Sequence[LearnerState]) -> LearnerState:
         """The only one."""
-        return joined_one(trees)
+        (state,) = states
+        return self.layout.put(self.layout.dealt(state), seeds=False)
 
 
 class SeveralSeeds(DeviceSeeds):
@@ -123,25 +145,18 @@ class SeveralSeeds(DeviceSeeds):
 
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """All seeds at once."""
-        return jax.vmap(function)
+        return self.layout.over_seeds(function)
+
+    def stack(self, trees: Sequence[Any]) -> Any:
+        """Stacked leaves."""
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
 
     def split(self, tree: Any) -> list[Any]:
         """Rows of every leaf."""
-        leaves, structure = jax.tree.flatten(jax.tree.map(np.asarray, tree))
+        leaves, structure = jax.tree.flatten(self.layout.on_host(tree))
         rows = zip(*leaves, strict=True)
-        return [jax.tree.unflatten(structure, row) for row in rows]
+        return [self.layout.gathered(jax.tree.unflatten(structure, row)) for row in rows]
 
-    def join(self, trees: Sequence[Any]) -> Any:
+    def join(self, states: Sequence[LearnerState]) -> LearnerState:
         """Stacked leaves."""
-        return jax.tree.map(lambda *leaves: jnp.array(np.stack(leaves)), *trees)
-
-
-def split_one(tree: Any) -> list[Any]:
-    """The tree of one seed on the host."""
-    return [jax.tree.map(np.asarray, tree)]
-
-
-def joined_one(trees: Sequence[Any]) -> Any:
-    """The tree of one seed, copied."""
-    (tree,) = trees
-    return jax.tree.map(jnp.array, tree)
+        return self.layout.put(self.stack([self.layout.dealt(one) for one in states]), seeds=True)

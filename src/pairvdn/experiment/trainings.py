@@ -12,6 +12,7 @@ from pairvdn.experiment.config import Built, Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.folder import RunFolder, is_finished
 from pairvdn.experiment.host_seed import HostSeed
+from pairvdn.experiment.layout import Layout
 from pairvdn.experiment.loop import Run
 from pairvdn.experiment.seeds import OneSeed, Seeds, SeveralSeeds
 
@@ -34,13 +35,13 @@ def require_memory(built: Built) -> None:
         )
 
 
-def training_of_one(config: Config, built: Built, seed: int) -> Seeds:
-    """The training of a single run."""
+def training_of_one(config: Config, built: Built, seed: int, layout: Layout | None = None) -> Seeds:
+    """The training of a single run, on one device unless there is a `layout`."""
     episodes = config.evaluation.episodes
     if isinstance(built.env, HostEnvironment):
         return HostSeed(built.learner, built.env, seed, episodes=episodes)
     assert isinstance(built.env, Environment)  # there is no third kind
-    return OneSeed(built.learner, built.env, [seed], episodes=episodes)
+    return OneSeed(built.learner, built.env, [seed], episodes=episodes, layout=layout)
 
 
 def trainings(
@@ -50,13 +51,14 @@ def trainings(
     folders: Sequence[RunFolder],
     seeds: Sequence[int] | None,
     say: Callable[[str], None],
+    layout: Layout | None = None,
 ) -> Iterator[Run]:
     """What to train, one after the other, so that every folder has its run."""
     if seeds is None:
-        yield Run(config, folders, training_of_one(config, built, config.seed), named)
+        yield Run(config, folders, training_of_one(config, built, config.seed, layout), named)
     elif isinstance(built.env, Environment):
         episodes = config.evaluation.episodes
-        training = SeveralSeeds(built.learner, built.env, seeds, episodes=episodes)
+        training = SeveralSeeds(built.learner, built.env, seeds, episodes=episodes, layout=layout)
         yield Run(config, folders, training, named)
     else:
         say("environments on the host cannot be compiled: seeds are trained one after the other")

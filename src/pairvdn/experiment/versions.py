@@ -12,10 +12,14 @@ PACKAGES = ("pairvdn", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 def versions() -> dict[str, str | None]:
     """Versions of Python and of what computes, the device, and the commit if there is one."""
+    return software() | {"device": jax.devices()[0].device_kind}
+
+
+def software() -> dict[str, str | None]:
+    """The same without the device, which is not known before processes have found each other."""
     return {
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in PACKAGES},
-        "device": jax.devices()[0].device_kind,
         "commit": _commit(),
     }
 

@@ -52,6 +52,12 @@ class Collecting(eqx.Module):
     pending: Decision
 
 
+def env_axes(collecting: PyTree[Any]) -> PyTree[int]:
+    """For every leaf of a `Collecting`, or of its shape, which axis is that of the environments."""
+    axes = jax.tree.map(lambda _: 0, collecting)
+    return eqx.tree_at(lambda c: c.pending, axes, jax.tree.map(lambda _: 1, collecting.pending))
+
+
 class CollectStats(eqx.Module):
     """Sums over what was collected."""
 

@@ -12,6 +12,7 @@ from pairvdn.learning import replay as replay_memory
 from pairvdn.learning.arguments import require_at_least
 from pairvdn.learning.collect import CollectStats, Policy
 from pairvdn.learning.collectors import Collects
+from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.exploration import Exploration, random_actions
 from pairvdn.learning.minibatches import Minibatches
@@ -58,6 +59,9 @@ class Learner:
     That is so for environments on the device. With those that are stepped on the host, methods
     are called as they are: the learner compiles what it can itself, and `epoch` uses up the state
     that it is given.
+
+    With several `devices`, this is the part of one of them: `num_envs`, `replay_capacity` and the
+    batch size are its own, and methods must run inside `shard_map` (see `divided.py`).
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class Learner:
         decisions_per_round: int,
         random_decisions: int,
         replay_capacity: int,
+        devices: Devices = ONE,
     ) -> None:
         require_at_least(
             1,
@@ -101,17 +106,31 @@ class Learner:
         self.decisions_per_round = decisions_per_round
         self.random_decisions = random_decisions
         self.replay_capacity = replay_capacity
+        self.devices = devices
+        if self.most_steps >= 2**31:
+            raise ValueError(
+                f"A run of {self.most_steps:,} environment steps is too long to be counted: fewer "
+                f"epochs or environments, below {2**31:,} steps."
+            )
         self._act = collector.compiled(self._actions)
         self._random = collector.compiled(_random_policy)
         self._begin = collector.compiled(self._first_state)
         self._learn = collector.compiled(self.learn, donate=True)
         self._finish = collector.compiled(self.finish_epoch, donate=True)
 
+    @property
+    def most_steps(self) -> int:
+        """Environment steps of a run on all devices, if no episode ends while actions are held."""
+        decisions = self.num_epochs * self.rounds_per_epoch * self.decisions_per_round
+        envs = self.collector.num_envs * self.devices.count
+        return (self.random_decisions + decisions) * envs * self.collector.action_hold
+
     def init(self, key: PRNGKey) -> LearnerState:
         """A fresh value, environments that have started, and a replay of random decisions."""
         # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
+        start_key = self.devices.own_key(start_key)
         started = self.collector.start(start_key, self._random, self.random_decisions)
         state: LearnerState = self._begin(key, value_key, *started)
         return state
@@ -125,7 +144,8 @@ class Learner:
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
         """Collect and learn for one epoch; epsilon is constant within it."""
-        epsilons = self.exploration.epsilons(state.epoch, self.collector.num_envs)
+        all_envs = self.collector.num_envs * self.devices.count
+        epsilons = self.devices.own_part(self.exploration.epsilons(state.epoch, all_envs))
 
         def one_round(
             carry: tuple[LearnerState, CollectStats, UpdateStats],
@@ -135,11 +155,11 @@ class Learner:
             collecting, block, stats = self.collector.collect(
                 state.collecting,
                 self._policy(state, epsilons),
-                collect_key,
+                self.devices.own_key(collect_key),
                 self.decisions_per_round,
             )
             state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (collecting, key))
-            state, more = self._learn(state, block, learn_key)
+            state, more = self._learn(state, block, self.devices.own_key(learn_key))
             collected = jax.tree.map(jnp.add, collected, stats)
             updated = jax.tree.map(jnp.add, updated, more)
             return (state, collected, updated), None
@@ -160,7 +180,7 @@ class Learner:
         """
         memory = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
-            state.learned, memory, self.minibatches, key, state.epoch
+            state.learned, memory, self.minibatches, key, state.epoch, self.devices
         )
         return eqx.tree_at(lambda s: (s.replay, s.learned), state, (memory, learned)), stats
 
@@ -172,6 +192,7 @@ class Learner:
         epsilons: Float[Array, " envs"],
     ) -> tuple[LearnerState, Metrics]:
         """Count the epoch and say what happened in it."""
+        collected = self.devices.sum(collected)
         env_steps = state.env_steps + collected.env_steps
         updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
         metrics = Metrics(
@@ -182,7 +203,7 @@ class Learner:
             mean_return=collected.returns / jnp.maximum(collected.episodes, 1).astype(jnp.float32),
             loss=updated.parts.loss / updates,
             td_error=updated.parts.td_error / updates,
-            epsilon=jnp.mean(epsilons),
+            epsilon=self.devices.mean(jnp.mean(epsilons)),
             greedy_value=updated.parts.greedy_value / updates,
             diverged=state.divergence.happened,
         )
@@ -211,7 +232,7 @@ class Learner:
             replay=replay_memory.insert(memory, block),
             collecting=collecting,
             key=key,
-            env_steps=stats.env_steps,
+            env_steps=self.devices.sum(stats.env_steps),
             epoch=jnp.int32(0),
         )
 

@@ -13,6 +13,7 @@ from pairvdn.envs import Task
 from pairvdn.learning import divergence
 from pairvdn.learning.arguments import require_at_least, require_within
 from pairvdn.learning.choose import choose
+from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
 from pairvdn.learning.minibatches import Minibatches
@@ -110,9 +111,13 @@ class Updater:
         return whole
 
     def update(
-        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""]
+        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
     ) -> tuple[Learned, UpdateStats]:
-        """One gradient step, or none from the moment on that one would leave the bound."""
+        """One gradient step, or none from the moment on that one would leave the bound.
+
+        With several devices each has a batch of its own, and all make the same step, along the
+        mean of their gradients: that of the whole batch.
+        """
         loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
         (_, parts), gradient = loss(
             self.whole(learned.value),
@@ -122,6 +127,7 @@ class Updater:
             penalty=self.penalty,
             double_q=self.double_q,
         )
+        parts, gradient = devices.mean((parts, gradient))
         parameters = eqx.filter(learned.value, eqx.is_inexact_array)
         # Optax's Adam raises a float to a whole number, which strict promotion forbids; strictness
         # is asked of this package, not of any optimiser that a user brings.
@@ -149,6 +155,7 @@ class Updater:
         minibatches: Minibatches,
         key: PRNGKey,
         epoch: Int32[Array, ""],
+        devices: Devices = ONE,
     ) -> tuple[Learned, UpdateStats]:
         """Every update of one round. The replay is only read: each batch gathers its rows."""
         rows, count = minibatches.rows(key, replay.size, replay.capacity)
@@ -157,7 +164,7 @@ class Updater:
             index: Int32[Array, ""], carry: tuple[Learned, UpdateStats]
         ) -> tuple[Learned, UpdateStats]:
             learned, sums = carry
-            learned, stats = self.update(learned, take(replay, rows[index]), epoch)
+            learned, stats = self.update(learned, take(replay, rows[index]), epoch, devices)
             return learned, jax.tree.map(jnp.add, sums, stats)
 
         start = (learned, UpdateStats.zero())

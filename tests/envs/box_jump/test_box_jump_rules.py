@@ -244,6 +244,17 @@ def test_rewards(mode: str, climbed: list[BoxJumpState]) -> None:
         assert rewards[-1] == pytest.approx(expected, rel=1e-4)
 
 
+def test_the_window_grows_with_boxes_that_leave_the_map_and_with_the_tower() -> None:
+    env = BoxJump("table1", num_boxes=3, fixed_rotation=True)
+    inside = place(env, [10.0, 12.0, 20.0], [REST, REST, REST])
+    np.testing.assert_allclose(env.scene(inside).bounds, [-1, -1, 31, 10])
+    outside = place(env, [-7.0, 12.0, 20.0], [REST, REST, 14.5])
+    outside = eqx.tree_at(lambda s: s.best, outside, jnp.float32(14.0))
+    np.testing.assert_allclose(env.scene(outside).bounds, [-8, -1, 31, 16])
+    fallen = eqx.tree_at(lambda s: s.fallen, outside, jnp.array([True, False, False]))
+    np.testing.assert_allclose(env.scene(fallen).bounds, [-1, -1, 31, 16])
+
+
 def test_scene_shows_boxes_floor_and_best_height() -> None:
     env = BoxJump(num_boxes=3, fixed_rotation=True)
     state, _ = wait(env, place(env, [10.0, 12.0, 20.0], [REST, REST, 4.0]), 3)

@@ -19,7 +19,12 @@ OWN_NAMES = (
     *("box to the left", "box to the right", "box above", "box below", "can jump"),
 )
 OWN_NUMBERS = len(OWN_NAMES)
-SHARED_NAMES = {"best": "best height", "time": "elapsed time", "num_boxes": "number of boxes"}
+SHARED_NAMES = {
+    "best": "best height",
+    "time": "elapsed time",
+    "num_boxes": "number of boxes",
+    "top": "x of the highest box",
+}
 WINDOW = 20.0  # vertical distances are in heights of this window ...
 WINDOW_TOP = 15.0  # ... whose top is this far above the floor
 
@@ -74,7 +79,16 @@ SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*
     "best": lambda state, parameters: state.best / parameters.best_divisor,
     "time": lambda state, parameters: state.steps.astype(jnp.float32) / parameters.max_steps,
     "num_boxes": lambda state, parameters: jnp.full_like(state.best, parameters.num_boxes),
+    "top": lambda state, parameters: _top(state, parameters),
 }
+
+
+def _top(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "*b"]:
+    """Where the highest box is, scaled as x is; of equally high ones the rightmost counts."""
+    heights = jnp.where(state.fallen, -jnp.inf, state.bodies.y)
+    highest = heights == jnp.max(heights, axis=0)
+    place = jnp.max(jnp.where(highest, state.bodies.x, -jnp.inf), axis=0)
+    return SCALINGS[parameters.scaling].x(place, parameters.width)
 
 
 def can_jump(state: BoxJumpState, parameters: "Parameters") -> Bool[Array, "n *b"]:

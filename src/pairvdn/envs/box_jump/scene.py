@@ -11,6 +11,7 @@ FLOOR_COLOUR = (0.35, 0.35, 0.35)
 BEST_COLOUR = (0.8, 0.2, 0.2)
 FLOOR_DEPTH = 1.0
 SIDE = 1.0  # how much is visible beside the map
+LEAST_TOP = 10.0
 
 
 def scene(state: BoxJumpState, parameters: Parameters) -> Scene:
@@ -28,11 +29,21 @@ def scene(state: BoxJumpState, parameters: Parameters) -> Scene:
     )
     top = jnp.maximum(state.best, 0.0) + 1.0
     best = Lines(
-        start=jnp.stack([jnp.float32(0.0), top])[None],
+        start=jnp.stack([jnp.float32(left), top])[None],
         end=jnp.stack([jnp.float32(width), top])[None],
         colour=jnp.array([BEST_COLOUR]),
     )
-    bounds = jnp.array([-SIDE, -FLOOR_DEPTH, width + SIDE, 10.0])
+    # A tower may outgrow the window, and the floor reach farther than the map: both grow with them.
+    leftmost = jnp.min(jnp.where(state.fallen, 0.0, bodies.x), initial=0.0)
+    rightmost = jnp.max(jnp.where(state.fallen, width, bodies.x), initial=width)
+    bounds = jnp.stack(
+        [
+            leftmost - SIDE,
+            jnp.float32(-FLOOR_DEPTH),
+            rightmost + SIDE,
+            jnp.maximum(LEAST_TOP, top + SIDE),
+        ]
+    )
     return Scene(bounds=bounds, rectangles=boxes, lines=best)
 
 

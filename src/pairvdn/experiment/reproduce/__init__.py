@@ -1,6 +1,13 @@
 """The paper's tables and the runs behind its figures, trained and evaluated on demand."""
 
-from pairvdn.experiment.reproduce.table1 import Cell, papers_numbers, table1, to_csv, to_markdown
+from pairvdn.experiment.reproduce.table1 import (
+    Cell,
+    papers_numbers,
+    table1,
+    table1_cells,
+    to_csv,
+    to_markdown,
+)
 from pairvdn.experiment.reproduce.tasks import (
     EXTENSIONS,
     FULL,
@@ -26,6 +33,7 @@ __all__ = [
     "ensure_trained",
     "papers_numbers",
     "table1",
+    "table1_cells",
     "to_csv",
     "to_markdown",
 ]

@@ -9,10 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pairvdn.experiment import grid
 from pairvdn.experiment.checkpoint import write_text
 from pairvdn.experiment.evaluate import Settings, evaluate
 from pairvdn.experiment.loop import Report
-from pairvdn.experiment.reproduce.tasks import Scale, ensure_trained
+from pairvdn.experiment.reproduce.tasks import Scale, cell_for, ensure_trained
 
 ROTATIONS = {"rotation": "box-jump-16-rotation", "no-rotation": "box-jump-16-no-rotation"}
 
@@ -28,6 +29,13 @@ class Cell(NamedTuple):
     interval_over: str
     seeds: int
     diverged: int
+
+
+def table1_cells(scale: Scale) -> list[grid.Cell]:
+    """What the table needs, to be trained beforehand and elsewhere."""
+    return [
+        cell_for(task, method, scale) for task in ROTATIONS.values() for method in scale.methods
+    ]
 
 
 def table1(

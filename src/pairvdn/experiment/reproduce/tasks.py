@@ -8,6 +8,7 @@ from typing import Any
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError, FolderError
 from pairvdn.experiment.folder import is_finished, read_config, run_folders
+from pairvdn.experiment.grid import Cell
 from pairvdn.experiment.loop import Report
 from pairvdn.experiment.presets import load_preset, preset_names
 from pairvdn.experiment.run import resume, train
@@ -97,6 +98,11 @@ def _preset(task: str, method: str) -> str:
     return f"{TASKS[task].environment}/{method}-paper"
 
 
+def cell_for(task: str, method: str, scale: Scale) -> Cell:
+    """The same as a cell of a grid, below the folder of the reproduction."""
+    return Cell(f"runs/{task}/{method}", config_for(task, method, scale), num_seeds=scale.seeds)
+
+
 def ensure_trained(
     out: Path,
     task: str,
@@ -107,8 +113,8 @@ def ensure_trained(
     say: Callable[[str], None],
 ) -> Path:
     """The folder of the trained seeds: what is finished is kept, what was stopped goes on."""
-    folder = out / "runs" / task / method
-    config = config_for(task, method, scale)
+    cell = cell_for(task, method, scale)
+    folder, config = out / cell.name, cell.config
     label = f"{TASKS[task].title}, {method}, {scale.seeds} seeds"
     try:
         if not (folder / "config.toml").exists():

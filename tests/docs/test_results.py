@@ -1,0 +1,71 @@
+"""The experiments can be run as they stand, and the docs' tables are those of the raw data."""
+
+import importlib.util
+import shlex
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pairvdn.cli.flags import Parser, changed
+from pairvdn.cli.train import preset_config
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"results_{name}", RESULTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+make, tables = script("make"), script("tables")
+EXPERIMENTS = sorted(path.stem for path in (RESULTS / "experiments").glob("*.toml"))
+ROWS = [(name, row) for name in EXPERIMENTS for row in make.experiment(name)["rows"]]
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS)
+def test_every_row_is_a_config(name: str, row: str) -> None:
+    arguments = make.command(make.experiment(name), row)
+    parser = Parser("train", "")
+    for flag in ("preset", "--seeds"):
+        parser.add_argument(flag)
+    config = changed(preset_config(parser, arguments), parser.parse_all(arguments))
+    assert config.env.name in arguments[0]
+
+
+def test_the_tables_of_the_docs_are_those_of_the_data() -> None:
+    for page in tables.pages():
+        text = page.read_text(encoding="utf-8")
+        assert tables.filled(text) == text, f"python results/tables.py; {page} is old"
+
+
+def test_an_old_table_is_noticed() -> None:
+    known = [path.stem for path in RESULTS.glob("*.json") if path.stem in EXPERIMENTS]
+    for name in known:
+        page = f"before\n<!-- table:{name} -->\nold\n<!-- /table -->\nafter\n"
+        assert tables.filled(page) != page
+        assert tables.filled(tables.filled(page)) == tables.filled(page)
+
+
+def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> None:
+    small = (
+        "climbing/vdn --epochs 1 --seeds 2 --learner.num-envs 4 --learner.rounds-per-epoch 1 "
+        "--learner.replay-capacity 256 --learner.batch-size 8 --method.hidden-sizes 4"
+    )
+    what = {"evaluation": {"episodes": 2}, "rows": {"small": small, "not-yet": small}}
+    make.train(what, "small", tmp_path / "runs" / "small")
+    make.train(what, "small", tmp_path / "runs" / "small")  # finished: nothing happens
+    monkeypatch.setattr(make, "HERE", tmp_path)
+    make.write("made", what, tmp_path / "runs")
+    monkeypatch.setattr(tables, "HERE", tmp_path)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "made.toml").write_text('[columns]\nreturn = "return"\n')
+    lines = tables.table("made").splitlines()
+    assert [line.split("|")[1].strip() for line in lines] == ["", "---", "random", "`small`"]
+    assert shlex.split(small)[0] in (tmp_path / "made.json").read_text()

@@ -12,7 +12,12 @@ from pairvdn.experiment.grid import grid_from
 from pairvdn.experiment.storage import Folder
 
 pytest.importorskip("ray.tune")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    # Ray forks to start its processes, of which JAX warns if it has run in this one before.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 EPOCHS = 12
 # The return is a sum of distances, all negative: long episodes are worse, whatever is learned.

@@ -123,8 +123,9 @@ HEAD = """# Gallery
 Made by `make gallery` from real runs, each trained for a few minutes on two cores. Episodes were
 not chosen by hand: of nine, from seed 0, each is the one with the median return (of the last method
 that is named). These are single runs, and no comparison of methods; for that see
-[evaluation](../evaluation.md). The presets of Box Jump, Simple Spread and Cooking have become better
-since these were trained ([results](../results/README.md)). [Pictures](../pictures.md) tells how to make your own."""
+[evaluation](../evaluation.md). The presets of Box Jump, Simple Spread and Cooking have become
+better since these were trained ([results](../results/README.md)).
+[Pictures](../pictures.md) tells how to make your own."""
 
 
 def ensure_trained(run: Trained) -> None:

@@ -60,6 +60,7 @@ def test_killed_and_resumed_is_the_same_run(
         assert_same_end(run, undisturbed, EPOCHS)
 
 
+@pytest.mark.slow
 def test_killed_before_the_first_checkpoint_starts_over(
     undisturbed: Path, cache: Path, tmp_path: Path
 ) -> None:
@@ -74,7 +75,10 @@ def test_killed_before_the_first_checkpoint_starts_over(
     assert_same_end(run, undisturbed, EPOCHS)
 
 
-@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("signum", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 def test_asked_to_stop_it_saves_and_says_how_to_resume(
     signum: int, code: int, undisturbed: Path, cache: Path, tmp_path: Path
 ) -> None:

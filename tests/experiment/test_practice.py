@@ -4,7 +4,7 @@ import pytest
 
 from pairvdn.experiment import Config, ConfigError, load_preset
 
-PRESET = load_preset("box-jump/vdn")
+PRESET = load_preset("box-jump/vdn-paper")
 
 
 def test_it_is_trained_in_one_environment_and_evaluated_in_the_other():

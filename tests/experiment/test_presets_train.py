@@ -48,12 +48,12 @@ ENVIRONMENTS = {
 # the same code, three stand for all.
 SOME = {
     "aloha/pairvdn-weighted",
-    "box-jump/dcg",
+    "box-jump/pairvdn-sorted",
     "climbing/dqn",
     "cooking/pairvdn-nearest",
     "crossroads/iql",
-    "gather/qmix",
-    "predator-prey/pairvdn-sorted",
+    "climbing/qmix",
+    "predator-prey/dcg",
     "gather/vdn-neighbours",
     "ring-game/pairvdn",
     "sensor/vdn",

@@ -86,6 +86,7 @@ def test_other_settings_are_not_mixed_into_the_same_folder(out: Path) -> None:
         ensure_trained(out, "box-jump-16-rotation", "vdn", more, on_epoch=quiet, say=quiet)
 
 
+@pytest.mark.slow
 def test_what_was_stopped_goes_on(out: Path, tmp_path: Path) -> None:
     task, said = "box-jump-16-no-rotation", []
     train = functools.partial(ensure_trained, tmp_path, task, "vdn", TINY, say=said.append)

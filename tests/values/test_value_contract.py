@@ -138,7 +138,11 @@ def spoil_pairs(pairs):
     return eqx.tree_at(lambda t: t.payoffs, pairs, payoffs)
 
 
-SPOIL = {"iql": spoil_utilities, "vdn": spoil_utilities, "qmix": spoil_mixed, "dqn": spoil_joint}
+SPOIL = {
+    **dict.fromkeys(("iql", "vdn", "vdn-neighbours"), spoil_utilities),
+    "qmix": spoil_mixed,
+    "dqn": spoil_joint,
+}
 
 
 @every_method

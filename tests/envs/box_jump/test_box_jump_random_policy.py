@@ -78,7 +78,7 @@ def endure(fixed_rotation: bool, batches: int, batch: int) -> None:
     assert memory[-1] - memory[1] < 20_000
 
 
-@pytest.mark.parametrize("fixed_rotation", [False, True])
+@pytest.mark.parametrize("fixed_rotation", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_two_hundred_thousand_random_steps(fixed_rotation: bool) -> None:
     endure(fixed_rotation, batches=4, batch=50)
 

@@ -68,6 +68,19 @@ def best(
     return jnp.where(decided(mask, values), actions, -1), values
 
 
+def chosen_sum(utilities: Float[Array, "n a"], actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
+    """Σ_i Q_i(a_i), as the one head of a joint value."""
+    return chosen(utilities, actions).sum(keepdims=True)
+
+
+def best_sum(
+    utilities: Float[Array, "n a"], mask: Bool[Array, "n a"]
+) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+    """Each agent's own best action: the sum is largest where every term is."""
+    actions, values = best(utilities, mask)
+    return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+
+
 def decided(mask: Bool[Array, "n a"], values: Float[Array, " n"]) -> Bool[Array, " n"]:
     """Whether each agent has an allowed action and no NaN among those."""
     return mask.any(axis=1) & ~jnp.isnan(values)

@@ -12,6 +12,7 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import PairNetwork, Pairs, chosen_pairs
+from pairvdn.values.places import required
 
 
 class NearestPairVdn(Value[Pairs]):
@@ -96,12 +97,8 @@ def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
 def _by_positions(
     network: PairNetwork, observation: Float[Array, "n o"], positions: Float[Array, "n k"] | None
 ) -> Int32[Array, " n"]:
-    if positions is None:
-        raise ValueError(
-            "pairvdn-nearest needs the positions of the agents, which this environment does not "
-            "offer; use partner='spread' to choose partners by what was learned."
-        )
-    return nearest(positions)
+    instead = "partner='spread' to choose partners by what was learned"
+    return nearest(required(positions, "pairvdn-nearest", instead))
 
 
 def _by_spread(

@@ -1,5 +1,6 @@
 """Who stands beside whom: orders of agents by where they are, and how far apart partners stand."""
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
@@ -38,6 +39,29 @@ def offsets(
     places = positions[:, :OFFSET_SIZE][groups]
     apart = jnp.tanh((places[:, 1:] - places[:, :1]) / scale)
     return apart.reshape(groups.shape[0], -1)
+
+
+class PlaceRing(eqx.Module):
+    """The ring through the agents as they stand, and what networks are told of how they stand."""
+
+    column_gap: float | None = eqx.field(static=True)  # of `left_to_right`
+    offset_scale: float | None = eqx.field(static=True)  # of `offsets`; None: nothing is told
+
+    def order(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
+        """The agents in the order of the ring."""
+        return left_to_right(positions, self.column_gap)
+
+    def context_size(self, *, others: int) -> int:
+        """How many numbers a group gets that has so many members besides the first."""
+        return 0 if self.offset_scale is None else others * OFFSET_SIZE
+
+    def context(
+        self, positions: Float[Array, "n k"], groups: Int32[Array, "g m"]
+    ) -> Float[Array, "g c"] | None:
+        """What each group is told, if anything."""
+        if self.offset_scale is None:
+            return None
+        return offsets(positions, groups, self.offset_scale)
 
 
 def required(

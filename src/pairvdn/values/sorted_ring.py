@@ -2,14 +2,13 @@
 
 from typing import Unpack
 
-import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
-from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
+from pairvdn.values.places import PlaceRing, required
 
 
 class SortedPairVdn(Value[Pairs]):
@@ -25,8 +24,7 @@ class SortedPairVdn(Value[Pairs]):
     """
 
     network: PairNetwork
-    column_gap: float | None = eqx.field(static=True)
-    offset_scale: float | None = eqx.field(static=True)
+    ring: PlaceRing
 
     def __init__(
         self,
@@ -41,14 +39,14 @@ class SortedPairVdn(Value[Pairs]):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.column_gap, self.offset_scale = column_gap, offset_scale
+        self.ring = PlaceRing(column_gap, offset_scale)
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
-            context_size=0 if offset_scale is None else OFFSET_SIZE,
+            context_size=self.ring.context_size(others=1),
             key=key,
             **network,
         )
@@ -66,11 +64,8 @@ class SortedPairVdn(Value[Pairs]):
     ) -> Pairs:
         """The tables of all neighbours, from left to right."""
         positions = required(positions, "pairvdn-sorted", "'pairvdn', whose ring has a fixed order")
-        edges = ring_through(left_to_right(positions, self.column_gap))
-        apart = None
-        if self.offset_scale is not None:
-            apart = offsets(positions, edges, self.offset_scale)
-        return self.network(observation, edges, apart)
+        edges = ring_through(self.ring.order(positions))
+        return self.network(observation, edges, self.ring.context(positions, edges))
 
     def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """Σ_k Q_ij(a_i, a_j)."""

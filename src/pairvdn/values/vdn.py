@@ -2,11 +2,10 @@
 
 from typing import Unpack
 
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.agents import AgentNetwork, best, chosen
+from pairvdn.values.agents import AgentNetwork, best_sum, chosen_sum
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 
@@ -52,14 +51,13 @@ class Vdn(Value[Float[Array, "n a"]]):
         self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
     ) -> Float[Array, " 1"]:
         """Σ_i Q_i(o_i, a_i)."""
-        return chosen(tables, actions).sum(keepdims=True)
+        return chosen_sum(tables, actions)
 
     def greedy(
         self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
         """Each agent's own best action: the sum is largest where every term is."""
-        actions, values = best(tables, mask)
-        return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+        return best_sum(tables, mask)
 
     def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
         """The tables are the utilities."""

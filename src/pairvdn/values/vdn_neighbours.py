@@ -2,15 +2,14 @@
 
 from typing import Unpack
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.agents import best, chosen
+from pairvdn.values.agents import best_sum, chosen_sum
 from pairvdn.values.base import Value
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
-from pairvdn.values.places import OFFSET_SIZE, left_to_right, offsets, required
+from pairvdn.values.places import PlaceRing, required
 
 
 class NeighbourVdn(Value[Float[Array, "n a"]]):
@@ -22,8 +21,7 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
     """
 
     network: GroupNetwork
-    column_gap: float | None = eqx.field(static=True)
-    offset_scale: float | None = eqx.field(static=True)
+    ring: PlaceRing
 
     def __init__(
         self,
@@ -37,14 +35,14 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.column_gap, self.offset_scale = column_gap, offset_scale
+        self.ring = PlaceRing(column_gap, offset_scale)
         self.network = GroupNetwork(
             num_agents=num_agents,
             observation_size=observation_size,
             num_groups=num_agents,
             group_size=3,
             output_size=num_actions,
-            context_size=0 if offset_scale is None else 2 * OFFSET_SIZE,
+            context_size=self.ring.context_size(others=2),
             key=key,
             **network,
         )
@@ -62,26 +60,22 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
     ) -> Float[Array, "n a"]:
         """Q_i((o_i, o_h, o_j), ·)."""
         positions = required(positions, "vdn-neighbours", "'vdn'")
-        order = left_to_right(positions, self.column_gap)
+        order = self.ring.order(positions)
         sides = [order, jnp.roll(order, 1), jnp.roll(order, -1)]
         groups = jnp.stack(sides, axis=1)[jnp.argsort(order)]  # the i-th is agent i's
-        apart = None
-        if self.offset_scale is not None:
-            apart = offsets(positions, groups, self.offset_scale)
-        return self.network(observation, groups, apart)
+        return self.network(observation, groups, self.ring.context(positions, groups))
 
     def evaluate(
         self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
     ) -> Float[Array, " 1"]:
         """Σ_i Q_i(a_i)."""
-        return chosen(tables, actions).sum(keepdims=True)
+        return chosen_sum(tables, actions)
 
     def greedy(
         self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
         """Each agent's own best action: the sum is largest where every term is."""
-        actions, values = best(tables, mask)
-        return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+        return best_sum(tables, mask)
 
     def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
         """The tables are the utilities."""

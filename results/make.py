@@ -7,20 +7,16 @@ import argparse
 import json
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
+
+import experiment
 
 from pairvdn.cli import main as pairvdn
 from pairvdn.experiment.evaluate import Settings, evaluate
 from pairvdn.experiment.folder import read_metrics, run_folders
 
 HERE = Path(__file__).parent
-
-
-def experiment(name: str) -> dict[str, Any]:
-    """What `experiments/NAME.toml` says."""
-    return tomllib.loads((HERE / "experiments" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def command(what: dict[str, Any], row: str) -> list[str]:
@@ -89,13 +85,12 @@ def write(name: str, what: dict[str, Any], runs: Path) -> None:
 def main() -> None:
     """Read the command line and do it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = sorted(path.stem for path in (HERE / "experiments").glob("*.toml"))
-    parser.add_argument("name", choices=known)
+    parser.add_argument("name", choices=experiment.names())
     parser.add_argument("--only", nargs="+", metavar="ROW", help="train these rows and no others")
     parser.add_argument("--no-training", action="store_true", help="evaluate what is there")
     parser.add_argument("--runs", type=Path, default=Path("runs/results"))
     given = parser.parse_args()
-    what = experiment(given.name)
+    what = experiment.read(given.name)
     rows = given.only or list(what["rows"])
     if unknown := set(rows) - set(what["rows"]):
         sys.exit(f"no row {', '.join(unknown)}; there are {', '.join(what['rows'])}.")

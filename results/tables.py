@@ -2,20 +2,19 @@
 
     python results/tables.py [--check]
 
-A page asks with a line `<!-- table:NAME -->`; what follows up to `<!-- /table -->` is replaced.
-`experiments/NAME.toml` says which columns there are, and, under `versus`, which row of each group
-(what is before a row's last slash) the others are compared with, and in what.
+A page asks with a line `<!-- table:NAME -->`, and with `<!-- table:costs -->` for what everything
+cost; what follows up to `<!-- /table -->` is replaced. experiment.py says what a table looks like.
 """
 
 import argparse
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import experiment
 import numpy as np
 
 from pairvdn.evaluation import probability_of_improvement
@@ -31,19 +30,74 @@ def pages() -> list[Path]:
 
 
 def table(name: str) -> str:
-    """The rows of an experiment as markdown."""
-    what = tomllib.loads((HERE / "experiments" / f"{name}.toml").read_text(encoding="utf-8"))
-    known = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    """An experiment as markdown, or what all of them cost."""
+    if name == "costs":
+        return _markdown(_costs())
+    what, known = experiment.read(name), _rows(name)
+    return _markdown(_by_task(what, known) if "tasks" in what else _by_row(what, known))
+
+
+def _rows(name: str) -> dict[str, Any]:
+    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    head, *others = lines
+    return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *others])
+
+
+def _by_row(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
+    """A line for each row, with its columns."""
     columns = _columns(what, known)
-    lines = [["", "seeds", *columns], ["---"] * (len(columns) + 2)]
+    lines = [["", "seeds", *columns]]
     if known:
         first = {"random": next(iter(known.values()))["random"]}
         lines.append(["random", "", *(cell(first, "random") for cell in columns.values())])
-    lines += [
+    return lines + [
         [f"`{row}`", str(known[row]["seeds"]), *(cell(known, row) for cell in columns.values())]
         for row in known
     ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
+    """A line for each method, with a column for each task."""
+    path, tasks = what["column"], list(what["tasks"])
+    of_task = {
+        task: [known[row] for row in known if row.rpartition("/")[0] == task] for task in tasks
+    }
+    random = [rows[0]["random"] if rows else {} for rows in of_task.values()]
+    lines = [["", *(f"`{task}`" for task in tasks)]]
+    lines.append(["random", *(_number(_at(one, path)) for one in random)])
+    for name, numbers in what.get("references", {}).items():
+        lines.append([name, *(_number(numbers.get(task)) for task in tasks)])
+    for method in what["methods"]:
+        rows = [known.get(f"{task}/{method}", {}) for task in tasks]
+        lines.append([f"`{method}`", *(_number(_at(row, path)) for row in rows)])
+    return lines
+
+
+def _costs() -> list[list[str]]:
+    """Of every row of every experiment: its seeds, steps, updates and time, and their speed."""
+    lines = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
+    for name in experiment.names():
+        if not (HERE / f"{name}.json").exists():
+            continue
+        for row, found in _rows(name).items():
+            cost = found["cost"]
+            per_second = [
+                f"{cost[what] / cost['seconds']:,.0f}" for what in ("env_steps", "updates")
+            ]
+            lines.append(
+                [
+                    f"{name}: `{row}`",
+                    str(found["seeds"]),
+                    f"{cost['env_steps']:,}",
+                    f"{cost['updates']:,}",
+                    f"{cost['seconds'] / 60:.1f}",
+                    *per_second,
+                ]
+            )
+    return lines
 
 
 # All rows, and the name of one -> the text of its cell.

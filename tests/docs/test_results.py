@@ -1,6 +1,7 @@
 """The experiments can be run as they stand, and the docs' tables are those of the raw data."""
 
 import importlib.util
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -24,14 +25,16 @@ def script(name: str) -> ModuleType:
     return module
 
 
+# Its scripts find `experiment` beside them, as when they are started.
+experiment = sys.modules["experiment"] = script("experiment")
 make, tables = script("make"), script("tables")
-EXPERIMENTS = sorted(path.stem for path in (RESULTS / "experiments").glob("*.toml"))
-ROWS = [(name, row) for name in EXPERIMENTS for row in make.experiment(name)["rows"]]
+EXPERIMENTS = experiment.names()
+ROWS = [(name, row) for name in EXPERIMENTS for row in experiment.read(name)["rows"]]
 
 
 @pytest.mark.parametrize(("name", "row"), ROWS)
 def test_every_row_is_a_config(name: str, row: str) -> None:
-    arguments = make.command(make.experiment(name), row)
+    arguments = make.command(experiment.read(name), row)
     parser = Parser("train", "")
     for flag in ("preset", "--seeds"):
         parser.add_argument(flag)
@@ -64,8 +67,39 @@ def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> 
     monkeypatch.setattr(make, "HERE", tmp_path)
     make.write("made", what, tmp_path / "runs")
     monkeypatch.setattr(tables, "HERE", tmp_path)
+    monkeypatch.setattr(experiment, "FOLDER", tmp_path / "experiments")
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "made.toml").write_text('[columns]\nreturn = "return"\n')
     lines = tables.table("made").splitlines()
     assert [line.split("|")[1].strip() for line in lines] == ["", "---", "random", "`small`"]
     assert shlex.split(small)[0] in (tmp_path / "made.json").read_text()
+    costs = tables.table("costs").splitlines()
+    assert costs[-1].split("|")[1].strip() == "made: `small`"
+
+
+def test_tasks_and_methods_make_rows_and_a_table(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "many.toml").write_text(
+        'methods = ["a", "b"]\ncolumn = "return"\n'
+        '[tasks]\none = "one/METHOD --x 1"\ntwo = "two/METHOD"\n'
+        '[rows]\n"two/b" = "two/b --special"\n'
+        "[references]\nrule = { two = 7 }\n"
+    )
+    number = {"mean": 5.0, "low": 4.0, "high": 6.0}
+    row = {"return": number, "random": {"return": {**number, "mean": -3.0}}}
+    (tmp_path / "many.json").write_text(json.dumps({"rows": {"one/a": row, "two/b": row}}))
+    monkeypatch.setattr(experiment, "FOLDER", tmp_path)
+    monkeypatch.setattr(tables, "HERE", tmp_path)
+    assert experiment.read("many")["rows"] == {
+        "one/a": "one/a --x 1",
+        "one/b": "one/b --x 1",
+        "two/a": "two/a",
+        "two/b": "two/b --special",
+    }
+    assert tables.table("many").splitlines() == [
+        "|  | `one` | `two` |",
+        "| --- | --- | --- |",
+        "| random | -3.00 [4.00, 6.00] | -3.00 [4.00, 6.00] |",
+        "| rule | – | 7 |",
+        "| `a` | 5.00 [4.00, 6.00] | – |",
+        "| `b` | – | 5.00 [4.00, 6.00] |",
+    ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pairvdn import values
-from pairvdn.values.places import left_to_right, offsets
+from pairvdn.values.places import below_or_beside, left_to_right, offsets
 
 # Two columns, of three boxes around x = 1 and of two around x = 5, and one box alone.
 PLACES = jnp.array([[5.1, 0.5], [1.1, 2.5], [0.8, 0.5], [3.0, 0.5], [1.0, 1.5], [4.9, 1.5]])
@@ -36,6 +36,30 @@ def test_columns_agree_with_a_plain_loop(seed):
     np.testing.assert_array_equal(
         left_to_right(jnp.asarray(places), 0.5), np.concatenate(by_height)
     )
+
+
+def test_partners_are_below_or_the_foot_of_the_next_column():
+    np.testing.assert_array_equal(below_or_beside(PLACES, 0.5), [2, 4, 3, 0, 2, 0])
+
+
+def test_a_single_column_stands_on_itself():
+    np.testing.assert_array_equal(below_or_beside(PLACES, 9.0), [3, 5, 2, 2, 0, 4])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_partners_agree_with_the_columns(seed):
+    places = jax.random.uniform(jax.random.key(seed), (12, 2), maxval=6.0)
+    partners = np.asarray(below_or_beside(places, 0.5))
+    order = np.asarray(left_to_right(places, 0.5)).tolist()
+    x = np.asarray(places[:, 0])
+    edges = np.sort(x)[np.append(True, np.diff(np.sort(x)) >= 0.5)]  # where columns begin
+    column = np.searchsorted(edges, x, side="right")
+    feet = [
+        agent for k, agent in enumerate(order) if k == 0 or column[agent] != column[order[k - 1]]
+    ]
+    for k, agent in enumerate(order):
+        expected = feet[(feet.index(agent) + 1) % len(feet)] if agent in feet else order[k - 1]
+        assert partners[agent] == expected
 
 
 def test_offsets_are_seen_from_the_first_member():

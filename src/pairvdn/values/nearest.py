@@ -12,20 +12,28 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import PairNetwork, Pairs, chosen_pairs
-from pairvdn.values.places import required
+from pairvdn.values.places import Places, below_or_beside, required
+
+PARTNERS = ("positions", "below", "spread")
 
 
 class NearestPairVdn(Value[Pairs]):
     """Q(o, a) = Σ_i Q_ij((o_i, o_j), (a_i, a_j)) with j = j(i) chosen now; appendix A.1.
 
-    `partner` says how: "positions" takes the agent nearest to i (environments without positions
-    give a ValueError), "spread" the agent whose action matters most for the table,
+    `partner` says how: "positions" takes the agent nearest to i; "below" the agent on which i
+    stands, and for one on the ground the next on the ground to its right, see `below_or_beside`;
+    "spread" the agent whose action matters most for the table,
     argmax_j max_(a_i) [max_(a_j) Q_ij - min_(a_j) Q_ij], which costs a pass over all pairs and has
     no gradient. Equal ones: the smaller index. An agent that is alone is its own partner.
+
+    With `offset_scale` the network sees how far to the side and above j stands of i, as in
+    `pairvdn-sorted`. Environments without positions give a ValueError unless partners are chosen
+    by "spread".
     """
 
     network: PairNetwork
     partner: str = eqx.field(static=True)
+    places: Places
 
     def __init__(
         self,
@@ -36,19 +44,27 @@ class NearestPairVdn(Value[Pairs]):
         state_size: int,
         partner: str = "positions",
         utilities: bool = False,
+        column_gap: float | None = None,
+        offset_scale: float | None = None,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
         if partner not in PARTNERS:
             known = ", ".join(map(repr, PARTNERS))
             raise ValueError(f"partner must be one of {known}, but is {partner!r}.")
+        if partner == "below" and column_gap is None:
+            raise ValueError("partner='below' needs column_gap, half the width of an agent say.")
+        if partner == "spread" and offset_scale is not None:
+            raise ValueError("partner='spread' chooses without positions: give no offset_scale.")
         self.partner = partner
+        self.places = Places(column_gap, offset_scale)
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
+            context_size=self.places.context_size(others=1),
             key=key,
             **network,
         )
@@ -65,9 +81,20 @@ class NearestPairVdn(Value[Pairs]):
         positions: Float[Array, "n k"] | None = None,
     ) -> Pairs:
         """The tables of every agent and its partner."""
-        partners = PARTNERS[self.partner](self.network, observation, positions)
+        if self.partner == "spread":
+            partners = widest_spread(self.network, observation)
+        else:
+            instead = "partner='spread' to choose partners by what was learned"
+            positions = required(positions, "pairvdn-nearest", instead)
+            partners = self._by_place(positions)
         everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
-        return self.network(observation, jnp.stack([everyone, partners], axis=1))
+        edges = jnp.stack([everyone, partners], axis=1)
+        return self.network(observation, edges, self.places.context(positions, edges))
+
+    def _by_place(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
+        if self.partner == "below" and self.places.column_gap is not None:
+            return below_or_beside(positions, self.places.column_gap)
+        return nearest(positions)
 
     def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """Σ_i Q_ij(a_i, a_j)."""
@@ -94,16 +121,7 @@ def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
     return jnp.argmin(jnp.where(alone, jnp.inf, squares), axis=1).astype(jnp.int32)
 
 
-def _by_positions(
-    network: PairNetwork, observation: Float[Array, "n o"], positions: Float[Array, "n k"] | None
-) -> Int32[Array, " n"]:
-    instead = "partner='spread' to choose partners by what was learned"
-    return nearest(required(positions, "pairvdn-nearest", instead))
-
-
-def _by_spread(
-    network: PairNetwork, observation: Float[Array, "n o"], positions: Float[Array, "n k"] | None
-) -> Int32[Array, " n"]:
+def widest_spread(network: PairNetwork, observation: Float[Array, "n o"]) -> Int32[Array, " n"]:
     """For every agent the other agent whose action moves their table most."""
     everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
 
@@ -115,6 +133,3 @@ def _by_spread(
     spreads = jax.lax.stop_gradient(jax.vmap(spread, out_axes=1)(everyone))
     alone = jnp.eye(observation.shape[0], dtype=bool)
     return jnp.argmax(jnp.where(alone, -jnp.inf, spreads), axis=1).astype(jnp.int32)
-
-
-PARTNERS = {"positions": _by_positions, "spread": _by_spread}

@@ -1,8 +1,9 @@
 """Who stands beside whom: orders of agents by where they are, and how far apart partners stand."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
 OFFSET_SIZE = 2  # offsets tell of the first two coordinates
 
@@ -12,20 +13,45 @@ def left_to_right(
 ) -> Int32[Array, " n"]:
     """The agents by their first coordinate, equal ones by index; or column by column.
 
-    With `column_gap`, agents of which each is less than this to the right of the one before it
-    form a column; columns go from left to right, and within one the agents from bottom to top,
-    by their second coordinate. So those that stand on each other follow each other, which a tiny
-    shift to the side would otherwise undo.
+    With `column_gap` the order is that of `columns`: those that stand on each other follow each
+    other, which a tiny shift to the side would otherwise undo.
+    """
+    if column_gap is None:
+        return jnp.argsort(positions[:, 0], stable=True).astype(jnp.int32)
+    return columns(positions, column_gap)[0]
+
+
+def columns(
+    positions: Float[Array, "n k"], gap: float
+) -> tuple[Int32[Array, " n"], Bool[Array, " n"]]:
+    """The agents column by column, and which of them, in that order, is the lowest of a column.
+
+    Agents of which each is less than `gap` to the right of the one before it form a column; columns
+    go from left to right, and within one the agents from bottom to top, by their second coordinate.
     """
     x = positions[:, 0]
     order = jnp.argsort(x, stable=True).astype(jnp.int32)
-    if column_gap is None:
-        return order
     sideways = x[order]
-    starts = jnp.diff(sideways, prepend=sideways[:1]) >= column_gap
+    starts = (jnp.diff(sideways, prepend=sideways[:1]) >= gap).at[0].set(True)
     column = jnp.cumulative_sum(starts.astype(jnp.int32))
     within = jnp.lexsort((positions[order, 1], column))
-    return order[within]
+    return order[within], starts
+
+
+def below_or_beside(positions: Float[Array, "n k"], gap: float) -> Int32[Array, " n"]:
+    """For every agent the one below it in its column, or the foot of the next column.
+
+    The lowest of a column has the lowest of the next column to the right as its partner, that of
+    the rightmost column the lowest of the leftmost: the feet form a ring, and the columns are
+    trees on it. A single column's foot is its own partner.
+    """
+    order, starts = columns(positions, gap)
+    place = jnp.arange(order.shape[0], dtype=jnp.int32)
+    none = jnp.int32(order.shape[0])
+    later = jnp.append(jnp.where(starts, place, none)[1:], none)
+    next_foot = jax.lax.cummin(later, reverse=True)  # the first place that is a foot, after this
+    partner = jnp.where(starts, jnp.where(next_foot == none, 0, next_foot), place - 1)
+    return jnp.zeros_like(order).at[order].set(order[partner])
 
 
 def offsets(
@@ -41,14 +67,14 @@ def offsets(
     return apart.reshape(groups.shape[0], -1)
 
 
-class PlaceRing(eqx.Module):
-    """The ring through the agents as they stand, and what networks are told of how they stand."""
+class Places(eqx.Module):
+    """What a value makes of where the agents stand: their order, and what networks are told."""
 
     column_gap: float | None = eqx.field(static=True)  # of `left_to_right`
     offset_scale: float | None = eqx.field(static=True)  # of `offsets`; None: nothing is told
 
     def order(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
-        """The agents in the order of the ring."""
+        """The agents in the order of a ring through them."""
         return left_to_right(positions, self.column_gap)
 
     def context_size(self, *, others: int) -> int:
@@ -56,10 +82,10 @@ class PlaceRing(eqx.Module):
         return 0 if self.offset_scale is None else others * OFFSET_SIZE
 
     def context(
-        self, positions: Float[Array, "n k"], groups: Int32[Array, "g m"]
+        self, positions: Float[Array, "n k"] | None, groups: Int32[Array, "g m"]
     ) -> Float[Array, "g c"] | None:
-        """What each group is told, if anything."""
-        if self.offset_scale is None:
+        """What each group is told, if anything; without a scale no positions are needed."""
+        if self.offset_scale is None or positions is None:
             return None
         return offsets(positions, groups, self.offset_scale)
 

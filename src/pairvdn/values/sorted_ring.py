@@ -8,7 +8,7 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
-from pairvdn.values.places import PlaceRing, required
+from pairvdn.values.places import Places, required
 
 
 class SortedPairVdn(Value[Pairs]):
@@ -24,7 +24,7 @@ class SortedPairVdn(Value[Pairs]):
     """
 
     network: PairNetwork
-    ring: PlaceRing
+    places: Places
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class SortedPairVdn(Value[Pairs]):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.ring = PlaceRing(column_gap, offset_scale)
+        self.places = Places(column_gap, offset_scale)
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
-            context_size=self.ring.context_size(others=1),
+            context_size=self.places.context_size(others=1),
             key=key,
             **network,
         )
@@ -64,8 +64,8 @@ class SortedPairVdn(Value[Pairs]):
     ) -> Pairs:
         """The tables of all neighbours, from left to right."""
         positions = required(positions, "pairvdn-sorted", "'pairvdn', whose ring has a fixed order")
-        edges = ring_through(self.ring.order(positions))
-        return self.network(observation, edges, self.ring.context(positions, edges))
+        edges = ring_through(self.places.order(positions))
+        return self.network(observation, edges, self.places.context(positions, edges))
 
     def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """Σ_k Q_ij(a_i, a_j)."""

@@ -9,7 +9,7 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.agents import best_sum, chosen_sum
 from pairvdn.values.base import Value
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
-from pairvdn.values.places import PlaceRing, required
+from pairvdn.values.places import Places, required
 
 
 class NeighbourVdn(Value[Float[Array, "n a"]]):
@@ -21,7 +21,7 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
     """
 
     network: GroupNetwork
-    ring: PlaceRing
+    places: Places
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.ring = PlaceRing(column_gap, offset_scale)
+        self.places = Places(column_gap, offset_scale)
         self.network = GroupNetwork(
             num_agents=num_agents,
             observation_size=observation_size,
             num_groups=num_agents,
             group_size=3,
             output_size=num_actions,
-            context_size=self.ring.context_size(others=2),
+            context_size=self.places.context_size(others=2),
             key=key,
             **network,
         )
@@ -60,10 +60,10 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
     ) -> Float[Array, "n a"]:
         """Q_i((o_i, o_h, o_j), ·)."""
         positions = required(positions, "vdn-neighbours", "'vdn'")
-        order = self.ring.order(positions)
+        order = self.places.order(positions)
         sides = [order, jnp.roll(order, 1), jnp.roll(order, -1)]
         groups = jnp.stack(sides, axis=1)[jnp.argsort(order)]  # the i-th is agent i's
-        return self.network(observation, groups, self.ring.context(positions, groups))
+        return self.network(observation, groups, self.places.context(positions, groups))
 
     def evaluate(
         self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]

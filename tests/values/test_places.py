@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from value_examples import Sizes, best_by_enumeration
 
 from pairvdn import values
 from pairvdn.values.places import below_or_beside, left_to_right, offsets
@@ -69,10 +70,17 @@ def test_offsets_are_seen_from_the_first_member():
     np.testing.assert_allclose(apart[1], np.tanh([0.1, -0.5, 0.1, -0.5]), atol=1e-6)
 
 
+SIZES = Sizes(num_agents=6, num_actions=3, observation_size=4, state_size=2)
+
+
 def build(method, **arguments):
-    sizes = {"num_agents": 6, "num_actions": 3, "observation_size": 4, "state_size": 2}
     return values.make(
-        method, **sizes, hidden_sizes=(8,), identifiers=False, key=jax.random.key(0), **arguments
+        method,
+        **SIZES._asdict(),
+        hidden_sizes=(8,),
+        identifiers=False,
+        key=jax.random.key(0),
+        **arguments,
     )
 
 
@@ -104,3 +112,23 @@ def test_vdn_neighbours_does_not_care_how_agents_are_numbered():
     tables = value.tables(OBSERVATION, STATE, PLACES)
     again = value.tables(OBSERVATION[shuffled], STATE, PLACES[shuffled])
     np.testing.assert_allclose(again, tables[shuffled], rtol=1e-5)
+
+
+@pytest.mark.parametrize("gap", [0.5, 9.0])  # three columns; one, whose foot is its own partner
+def test_partners_below_are_maximised_exactly(gap):
+    value = build("pairvdn-nearest", partner="below", column_gap=gap, offset_scale=1.0)
+    tables = value.tables(OBSERVATION, STATE, PLACES)
+    np.testing.assert_array_equal(tables.edges[:, 1], below_or_beside(PLACES, gap))
+    everything = jnp.ones((6, 3), dtype=bool)
+    actions, best = value.greedy(tables, everything)
+    np.testing.assert_allclose(best, value.evaluate(tables, actions), rtol=1e-5)
+    np.testing.assert_allclose(
+        best[0], best_by_enumeration(value, tables, everything, SIZES), rtol=1e-5
+    )
+
+
+def test_partners_by_place_and_by_spread_need_different_things():
+    with pytest.raises(ValueError, match="needs column_gap"):
+        build("pairvdn-nearest", partner="below")
+    with pytest.raises(ValueError, match="give no offset_scale"):
+        build("pairvdn-nearest", partner="spread", offset_scale=1.0)

@@ -65,9 +65,10 @@ def test_sizes(preset, agents, size):
     assert (env.num_agents, env.observation_size, env.state_size) == (agents, size, size)
 
 
-def test_a_level_file_of_the_user_can_be_played_to_the_end(kitchen_from):
+@pytest.mark.parametrize("plating", [0.0, 2.0])
+def test_a_level_file_of_the_user_can_be_played_to_the_end(plating, kitchen_from):
     """Agent 0 takes the tomato to the board and chops it, agent 1 puts out the plate."""
-    env = kitchen_from(room(), max_steps=100)
+    env = kitchen_from(room(), max_steps=100, plating_reward=plating)
     up, down, left, right = 4, 3, 1, 2
     tomato = [up, left, down, left, left, left, right, right, right]
     plate = [down, right, up, right, up, 0, 0, 0, 0]
@@ -78,7 +79,7 @@ def test_a_level_file_of_the_user_can_be_played_to_the_end(kitchen_from):
     state, steps = jax.lax.scan(lambda state, act: env.step(key, state, act), state, actions)
     paid = np.full((9, 2), -5 / 100)
     paid[4] += 5  # the tomato is chopped
-    paid[8] += 2 * 5 + 20  # and on the plate, and thereby delivered
+    paid[8] += plating + 2 * 5 + 20  # and on the plate, and thereby delivered
     np.testing.assert_allclose(steps.agent_rewards, paid, atol=2e-6)
     assert steps.terminated.tolist() == [False] * 8 + [True]
     assert {name: float(value) for name, value in before.items()} == dict.fromkeys(before, 0.0)
@@ -114,7 +115,7 @@ def test_recipes_are_marked_node_by_node(recipe):
             mashed=jnp.asarray(mashed) & made,
         )
         result = progress(jnp.asarray(tiles, jnp.int32), objects, (recipe,), slots)
-        return int(result.nodes[0]), bool(result.done[0])
+        return int(result.nodes[0]), int(result.plated[0]), bool(result.done[0])
 
     apart = np.arange(slots.count)
     together = np.where(is_plate | ready, 3, apart + 4)
@@ -122,12 +123,12 @@ def test_recipes_are_marked_node_by_node(recipe):
     counters = np.full(36, Tile.COUNTER)
     delivery = np.where(np.arange(36) == 3, Tile.DELIVERY, counters)
     leaves = len(wanted) * possible
-    assert judge(apart, False, counters) == (0, False)
-    assert judge(apart, True, counters) == (leaves, False)
-    assert judge(lacking, True, delivery) == (leaves, False)
-    assert judge(together, False, delivery) == (0, False)
-    assert judge(together, True, counters) == (leaves + possible, False)
-    assert judge(together, True, delivery) == (leaves + 2 * possible, possible)
+    assert judge(apart, False, counters) == (0, 0, False)
+    assert judge(apart, True, counters) == (leaves, 0, False)
+    assert judge(lacking, True, delivery) == (leaves, max(leaves - 1, 0), False)
+    assert judge(together, False, delivery) == (0, 0, False)
+    assert judge(together, True, counters) == (leaves + possible, leaves, False)
+    assert judge(together, True, delivery) == (leaves + 2 * possible, leaves, possible)
 
 
 # Mean and deviation of the original over 40 episodes of random play, summed over agents.

@@ -57,7 +57,9 @@ class Cooking(Environment[CookingState]):
     the place of all ingredients, that on a delivery square. One dish serves all who want it.
 
     Reward of agent i: 5 per node newly marked (-5 when unmarked), 20 when its recipe is done (-20
-    when undone), and -5 / max_steps each step. The team gets the sum.
+    when undone), and -5 / max_steps each step. The team gets the sum. The original pays nothing for
+    a first ingredient on a plate; `plating_reward`, 0 unless given, does for each (and takes it
+    back), which a team that practises may need.
 
     End. Terminated when all recipes are done (`end_all`, else when any is); truncated at
     `max_steps`.

@@ -58,8 +58,10 @@ def progress(
     exists = places >= 0
     at_plate = (objects.cell[None, :] == places[:, None]) & exists[:, None]  # [plate, slot]
     together = (ready[:, None, :] & at_plate[None]).any(axis=2)  # [ingredient, plate]
-    on_plate = (~needs[:, :, None] | together[None]).all(axis=1)  # [agent, plate]
+    count = jnp.sum(needs[:, :, None] & together[None], axis=1, dtype=jnp.int32)  # [agent, plate]
+    on_plate = count == needs.sum(axis=1)[:, None]
     delivered = (tiles[places] == Tile.DELIVERY) & exists
-    plated, served = on_plate.any(axis=1), (on_plate & delivered[None]).any(axis=1)
+    complete, served = on_plate.any(axis=1), (on_plate & delivered[None]).any(axis=1)
     leaves = jnp.sum(needs & ready.any(axis=1)[None], axis=1, dtype=jnp.int32)
-    return Progress(leaves + plated.astype(jnp.int32) + served.astype(jnp.int32), served)
+    nodes = leaves + complete.astype(jnp.int32) + served.astype(jnp.int32)
+    return Progress(nodes, count.max(axis=1, initial=0), served)

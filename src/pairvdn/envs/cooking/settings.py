@@ -12,6 +12,13 @@ from pairvdn.envs.cooking.recipes import RECIPES
 from pairvdn.envs.cooking.views import VIEWS
 
 SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
+NUMBERS = (
+    "recipe_reward",
+    "recipe_penalty",
+    "recipe_node_reward",
+    "plating_reward",
+    "max_time_penalty",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +31,7 @@ class Settings:
     recipe_reward: float | int = 20.0
     recipe_penalty: float | int = -20.0
     recipe_node_reward: float | int = 5.0
+    plating_reward: float | int = 0.0  # not in the original: see `reward`
     max_time_penalty: float | int = -5.0  # of a whole episode
     max_steps: int = 400
     end_all: bool = True  # ends when all recipes are done, else when any is
@@ -37,7 +45,7 @@ class Settings:
         for recipe in self.recipes:
             if recipe not in RECIPES:
                 raise ValueError(f"recipes must be of {', '.join(RECIPES)}; got {recipe!r}.")
-        for name in ("recipe_reward", "recipe_penalty", "recipe_node_reward", "max_time_penalty"):
+        for name in NUMBERS:
             value = getattr(self, name)
             if (
                 isinstance(value, bool)
@@ -71,6 +79,7 @@ class Changes(TypedDict, total=False):
     recipe_reward: float
     recipe_penalty: float
     recipe_node_reward: float
+    plating_reward: float
     max_time_penalty: float
     max_steps: int
     end_all: bool

@@ -31,6 +31,7 @@ class Progress(eqx.Module):
     """How far each agent's recipe is."""
 
     nodes: Int32[Array, " n"]  # how many of its nodes are marked
+    plated: Int32[Array, " n"]  # how many of its ingredients lie ready on one plate
     done: Bool[Array, " n"]
 
 

@@ -2,7 +2,7 @@
 
 `experiments/NAME.toml` has
 
-- `flags`: arguments of `pairvdn train` for all rows;
+- `flags`: arguments of `pairvdn train` for all rows that do not say otherwise;
 - `[rows]`: the arguments of each row; or `methods` and `[tasks]`, a task's arguments with METHOD
   in the place of the method, which stand for a row TASK/METHOD of each; a row of the same name
   under `[rows]` goes before it;

@@ -20,8 +20,9 @@ HERE = Path(__file__).parent
 
 
 def command(what: dict[str, Any], row: str) -> list[str]:
-    """The arguments of `pairvdn train` for a row, without its folder."""
-    return [*shlex.split(what["rows"][row]), *shlex.split(what.get("flags", ""))]
+    """The arguments of `pairvdn train` for a row, without its folder; its own go last and win."""
+    preset, *own = shlex.split(what["rows"][row])
+    return [preset, *shlex.split(what.get("flags", "")), *own]
 
 
 def train(what: dict[str, Any], row: str, folder: Path) -> None:

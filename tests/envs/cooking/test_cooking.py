@@ -253,7 +253,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
     ("arguments", "message"),
     [
         ({"preset": "papr"}, "preset must be one of paper, solvable"),
-        ({"level": "nowhere"}, "known are coop_practice, .* and paths ending in .json"),
+        ({"level": "nowhere"}, "known are coop_test, .* and paths ending in .json"),
         ({"level": "nowhere.json"}, "There is no level file"),
         ({"recipes": ("Soup",)}, "recipes must be of TomatoSalad, .*; got 'Soup'"),
         ({"recipes": ("TomatoSalad",) * 5}, "recipes must be 1 to 4"),

@@ -11,7 +11,6 @@ from pairvdn.envs.cooking.level import Level, Meta, parse_level, parse_meta
 
 # Each level with the meta file that says what is observed of it.
 LEVELS = {
-    "coop_practice": "example",
     "coop_test": "example",
     "simple_rec_fixed": "meta_small_rec",
     "simple_rec_random": "meta_small_rec",

@@ -19,7 +19,7 @@ from pairvdn.envs.one_step.rules import Payoff
 from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
 from pairvdn.learning.policy import greedy_actions
 
-METHODS = ("pairvdn", "vdn", "qmix", "iql")
+METHODS = ("pairvdn", "pairvdn-weighted", "dcg", "dqn", "vdn", "qmix", "iql")
 UPDATES_PER_ROUND, ROUNDS = 20, 60
 
 
@@ -43,7 +43,7 @@ def game(name: str, **arguments: Any) -> tuple[str, OneStepGame]:
 
 
 def all_games() -> dict[str, OneStepGame]:
-    """Every game of the table; a wall is a sum over ring pairs only for two agents."""
+    """The games that are sums over the pairs of a ring, as a wall is only for two agents."""
     return dict(
         [
             game("climbing"),
@@ -53,6 +53,16 @@ def all_games() -> dict[str, OneStepGame]:
             game("ring-game"),
             game("wall"),
             game("wall-graded"),
+        ]
+    )
+
+
+def games_beyond_rings() -> dict[str, OneStepGame]:
+    """Games in which more than neighbours on the ring matter to each other."""
+    return dict(
+        [
+            *(game("crossroads-all", num_agents=n) for n in (4, 5, 6)),
+            *(game("wall", num_agents=n) for n in (3, 4)),
         ]
     )
 
@@ -133,7 +143,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| game | best | " + " | ".join(arguments.methods) + " |")
     print("|---|---|" + "---|" * len(arguments.methods))
-    for group in by_size(all_games()):
+    for group in [*by_size(all_games()), *by_size(games_beyond_rings())]:
         columns = [learned_rewards(group, method, arguments.seeds) for method in arguments.methods]
         for label, env in group.items():
             cells = [cell(column[label], env.best_reward) for column in columns]

@@ -47,16 +47,22 @@ def _markdown(lines: list[list[str]]) -> str:
 
 
 def _by_row(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
-    """A line for each row, with its columns."""
+    """A line for each row, with its columns, and one of chance for each group of them."""
     columns = _columns(what, known)
     lines = [["", "seeds", *columns]]
-    if known:
-        first = {"random": next(iter(known.values()))["random"]}
-        lines.append(["random", "", *(cell(first, "random") for cell in columns.values())])
-    return lines + [
-        [f"`{row}`", str(known[row]["seeds"]), *(cell(known, row) for cell in columns.values())]
-        for row in known
-    ]
+    for row, found in known.items():
+        random = f"{_group(row)}random"
+        if all(line[0] != random for line in lines):  # the first of its group
+            by_chance = {random: found["random"]}
+            lines.append([random, "", *(cell(by_chance, random) for cell in columns.values())])
+        own = [cell(known, row) for cell in columns.values()]
+        lines.append([f"`{row}`", str(found["seeds"]), *own])
+    return lines
+
+
+def _group(row: str) -> str:
+    """What is before the last slash of a row, with it."""
+    return "".join(row.rpartition("/")[:2])
 
 
 def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
@@ -77,27 +83,31 @@ def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
 
 
 def _costs() -> list[list[str]]:
-    """Of every row of every experiment: its seeds, steps, updates and time, and their speed."""
+    """Of every row, or of all methods of a task: seeds, steps, updates, time and speed."""
     lines = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
     for name in experiment.names():
-        if not (HERE / f"{name}.json").exists():
-            continue
-        for row, found in _rows(name).items():
-            cost = found["cost"]
-            per_second = [
-                f"{cost[what] / cost['seconds']:,.0f}" for what in ("env_steps", "updates")
-            ]
-            lines.append(
-                [
-                    f"{name}: `{row}`",
-                    str(found["seeds"]),
-                    f"{cost['env_steps']:,}",
-                    f"{cost['updates']:,}",
-                    f"{cost['seconds'] / 60:.1f}",
-                    *per_second,
-                ]
-            )
+        if (HERE / f"{name}.json").exists():
+            by_task = "tasks" in experiment.read(name)
+            groups: dict[str, list[Any]] = {}
+            for row, found in _rows(name).items():
+                groups.setdefault(row.rpartition("/")[0] if by_task else row, []).append(found)
+            lines += [[f"{name}: `{group}`", *_cost(rows)] for group, rows in groups.items()]
     return lines
+
+
+def _cost(rows: list[dict[str, Any]]) -> list[str]:
+    """What rows that were trained one after the other cost together."""
+    seconds, steps, updates = (
+        sum(row["cost"][what] for row in rows) for what in ("seconds", "env_steps", "updates")
+    )
+    return [
+        str(sum(row["seeds"] for row in rows)),
+        f"{steps:,}",
+        f"{updates:,}",
+        f"{seconds / 60:.1f}",
+        f"{steps / seconds:,.0f}",
+        f"{updates / seconds:,.0f}",
+    ]
 
 
 # All rows, and the name of one -> the text of its cell.
@@ -138,8 +148,7 @@ def _number(found: Any) -> str:
 
 def _better(known: dict[str, Any], row: str, other: str, path: str) -> str:
     """How likely a seed of a row has more than one of the row that its group is compared with."""
-    group, slash, _ = row.rpartition("/")
-    against = f"{group}{slash}{other}"
+    against = f"{_group(row)}{other}"
     if row == against or row not in known or against not in known:
         return "–"
     mine, others = (np.array(_at(known[one], path)["values"]) for one in (row, against))

@@ -27,7 +27,7 @@ def script(name: str) -> ModuleType:
 
 # Its scripts find `experiment` beside them, as when they are started.
 experiment = sys.modules["experiment"] = script("experiment")
-make, tables = script("make"), script("tables")
+make, tables, figures = script("make"), script("tables"), script("figures")
 EXPERIMENTS = experiment.names()
 ROWS = [(name, row) for name in EXPERIMENTS for row in experiment.read(name)["rows"]]
 
@@ -103,3 +103,20 @@ def test_tasks_and_methods_make_rows_and_a_table(tmp_path: Path, monkeypatch) ->
         "| `a` | 5.00 [4.00, 6.00] | – |",
         "| `b` | – | 5.00 [4.00, 6.00] |",
     ]
+
+
+def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> None:
+    number = {"mean": 5.0, "low": 4.0, "high": 6.0, "values": [4.0, 6.0]}
+    row = {"return": number, "random": {"return": {**number, "mean": -3.0}}}
+    (tmp_path / "many.toml").write_text('[figure]\npath = "return"\nlabel = "boxes"\n')
+    (tmp_path / "many.json").write_text(json.dumps({"rows": {"left/a": row, "right/b": row}}))
+    monkeypatch.setattr(experiment, "FOLDER", tmp_path)
+    monkeypatch.setattr(figures, "HERE", tmp_path)
+    monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures")
+    drawn = figures.draw("many").read_text(encoding="utf-8")
+    assert all(f">{word}<" in drawn for word in ("left", "right", "a", "b", "boxes"))
+
+
+def test_every_figure_of_the_docs_is_asked_for() -> None:
+    asked = {name for name in EXPERIMENTS if "figure" in experiment.read(name)}
+    assert {path.stem for path in figures.FIGURES.glob("*")} <= asked

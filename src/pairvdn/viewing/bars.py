@@ -45,7 +45,14 @@ class BarPanel(NamedTuple):
     random: float
 
 
-def draw_bars(panels: Sequence[BarPanel], stem: Path, *, footer: str, note: str = "") -> list[Path]:
+def draw_bars(
+    panels: Sequence[BarPanel],
+    stem: Path,
+    *,
+    footer: str,
+    note: str = "",
+    measured: str = "return of an episode",
+) -> list[Path]:
     """Draw one panel per task into `stem`.png and .svg; a method has one colour in all."""
     labels = in_order([bar.label for panel in panels for bar in panel.bars])
     most = max(len(panel.bars) for panel in panels)
@@ -57,7 +64,7 @@ def draw_bars(panels: Sequence[BarPanel], stem: Path, *, footer: str, note: str 
         for axes, panel in zip(grid, panels, strict=True):
             _draw_panel(axes, panel, labels, most)
         for axes in grid[-columns:]:
-            axes.set_xlabel("return of an episode")
+            axes.set_xlabel(measured)
         annotate(figure, note=note, footer=footer)
         return save(figure, stem)
 

@@ -12,7 +12,7 @@ from box_jump_scenes import REST, STACK, place
 
 from pairvdn.envs.box_jump.env import BoxJump
 from pairvdn.envs.box_jump.observe import can_jump
-from pairvdn.envs.box_jump.reward import REWARDS, agent_rewards
+from pairvdn.envs.box_jump.reward import REWARDS, agent_rewards, stacking
 from pairvdn.envs.box_jump.types import BoxJumpState
 from pairvdn.types import TimeStep
 
@@ -242,6 +242,24 @@ def test_rewards(mode: str, climbed: list[BoxJumpState]) -> None:
     else:
         expected = expected_rewards(h, np.array([True, True, False]), 400)[mode]
         assert rewards[-1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_stacking_is_paid_if_asked_for_and_taken_back() -> None:
+    env = BoxJump("table1", num_boxes=3, fixed_rotation=True, stacking_reward=0.5)
+    apart = place(env, [10.0, 12.0, 20.0], [REST, REST, REST])
+    stacked = place(env, [10.0, 10.3, 20.0], [REST, REST + 1, REST])
+    assert float(stacking(apart)) == 1.0
+    assert float(stacking(stacked)) == pytest.approx(5 / 3)
+    gone = eqx.tree_at(lambda s: s.fallen, stacked, jnp.array([False, True, False]))
+    assert float(stacking(gone)) == pytest.approx(2 / 3)
+
+    def team_reward(before: BoxJumpState, after: BoxJumpState) -> float:
+        standing = jnp.ones(3, bool)
+        rewards = agent_rewards(before, after, standing, jnp.array(False), env.parameters)
+        return float(jnp.sum(rewards))
+
+    assert team_reward(apart, stacked) == pytest.approx(0.5 * 2 / 3)
+    assert team_reward(stacked, apart) == pytest.approx(-0.5 * 2 / 3)
 
 
 def test_everybody_may_see_where_the_highest_box_is() -> None:

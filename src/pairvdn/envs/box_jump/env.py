@@ -97,6 +97,10 @@ class BoxJump(Environment[BoxJumpState]):
     (10 H^3 / T), and the same three of H_s: `dense_height_stable`, `dense_height_stable_sq`,
     `dense_height_stable_cube`.
 
+    `stacking_reward=c`, meant for practice, adds c for each box by which the mean over boxes of how
+    many stand where it stands (itself, and those less than half a width aside, above and below)
+    grows, and takes it back: the paper's reward says nothing of towers that are not the highest.
+
     **End.** Truncated after `max_steps` (400). Terminated only if asked for: `fall_ends=True` (a box
     falls), `target_height` (the best height reaches it).
 

@@ -23,6 +23,7 @@ class Parameters:
     reward: str = "highest"
     best_start: float = 0.0  # what `highest` counts from
     best_divisor: float = 1.0  # `highest` and the observed best height are divided by it
+    stacking_reward: float = 0.0  # for each box by which `stacking` grows
     fall_penalty: float = 20.0  # a fallen box costs fall_penalty / max_steps in each step
     fall_ends: bool = False  # a fall ends the episode ...
     fall_end_penalty: float = 0.0  # ... and costs the team this
@@ -69,7 +70,9 @@ class Parameters:
             "start_tower",
         ):
             _check_least(name, getattr(self, name), 0)
-        for name in ("fall_penalty", "fall_end_penalty", "margin", "walk_force", "jump_force"):
+        for name in ("stacking_reward", "fall_penalty", "fall_end_penalty"):
+            _check_least(name, getattr(self, name), 0)
+        for name in ("margin", "walk_force", "jump_force"):
             _check_least(name, getattr(self, name), 0)
         for name in ("gravity", "box_friction", "floor_friction", "angular_damping"):
             _check_least(name, getattr(self, name), 0)

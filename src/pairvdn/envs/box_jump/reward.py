@@ -81,6 +81,16 @@ def count_best(state: BoxJumpState, standing: Bool[Array, "n *b"]) -> BoxJumpSta
     return updated
 
 
+def stacking(state: BoxJumpState) -> Float[Array, "*b"]:
+    """How many boxes there are, on average over boxes, where a box is: it, above it, and below it.
+
+    1 if all stand apart, n if all stand on each other. Above means less than half a width aside.
+    """
+    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # nobody is where a fallen box is
+    together = jnp.abs(x[:, None] - x[None]) < 0.5
+    return jnp.mean(jnp.sum(together, axis=1, dtype=jnp.float32), axis=0)
+
+
 def agent_rewards(
     before: BoxJumpState,
     after: BoxJumpState,
@@ -97,6 +107,8 @@ def agent_rewards(
         max_steps=parameters.max_steps,
     )
     team = REWARDS[parameters.reward](climb)
+    if parameters.stacking_reward:
+        team = team + parameters.stacking_reward * (stacking(after) - stacking(before))
     team = team - jnp.where(ended_by_fall, parameters.fall_end_penalty, 0.0)
     share = jnp.broadcast_to(team / parameters.num_boxes, climb.heights.shape)
     return share - jnp.where(after.fallen, parameters.fall_penalty / parameters.max_steps, 0.0)

@@ -252,7 +252,7 @@ def test_dqn_refuses_large_tables():
         ("pairvdn", {"order": "sideways"}, "'index', 'random' or a permutation"),
         ("pairvdn", {"order": [0, 1, 1, 2]}, "each of the 4 agents"),
         ("pairvdn", {"order": [0, 1, 2]}, "each of the 4 agents"),
-        ("pairvdn-nearest", {"partner": "far"}, "'positions', 'spread'"),
+        ("pairvdn-nearest", {"partner": "far"}, "'positions', 'below', 'spread'"),
         ("dcg", {"graph": "circle"}, "'ring', 'path', 'star', 'complete'"),
         ("dcg", {"graph": []}, "at least one edge"),
         ("dcg", {"graph": [[0, 4]]}, "agents 0 to 3"),

@@ -1,4 +1,4 @@
-"""What methods with one utility per agent share: the network, and the best action of each agent."""
+"""What methods with one utility per agent share: the network, each agent's best action, the sum."""
 
 from typing import Any, Protocol, Unpack, runtime_checkable
 
@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.types import PRNGKey
+from pairvdn.values.base import Value
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
 
 
@@ -68,17 +69,30 @@ def best(
     return jnp.where(decided(mask, values), actions, -1), values
 
 
-def chosen_sum(utilities: Float[Array, "n a"], actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-    """Σ_i Q_i(a_i), as the one head of a joint value."""
-    return chosen(utilities, actions).sum(keepdims=True)
+class SumOfUtilities(Value[Float[Array, "n a"]]):
+    """A joint value that is the sum of the agents' utilities, however those are made."""
 
+    @property
+    def num_heads(self) -> int:
+        """One joint value."""
+        return 1
 
-def best_sum(
-    utilities: Float[Array, "n a"], mask: Bool[Array, "n a"]
-) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-    """Each agent's own best action: the sum is largest where every term is."""
-    actions, values = best(utilities, mask)
-    return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+    def evaluate(
+        self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
+    ) -> Float[Array, " 1"]:
+        """Σ_i Q_i(a_i)."""
+        return chosen(tables, actions).sum(keepdims=True)
+
+    def greedy(
+        self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """Each agent's own best action: the sum is largest where every term is."""
+        actions, values = best(tables, mask)
+        return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
+
+    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
+        """The tables are the utilities."""
+        return tables
 
 
 def decided(mask: Bool[Array, "n a"], values: Float[Array, " n"]) -> Bool[Array, " n"]:

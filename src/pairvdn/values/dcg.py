@@ -9,13 +9,12 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import maximise
 from pairvdn.types import PRNGKey
-from pairvdn.values.base import Value
 from pairvdn.values.graphs import Orientation, graph_edges, orient
 from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.pairs import PairNetwork, Pairs, chosen_pairs
+from pairvdn.values.pairs import PairNetwork, Pairs, PairwiseValue
 
 
-class Dcg(Value[Pairs]):
+class Dcg(PairwiseValue):
     """Q(o, a) = 1/n Σ_i Q_i(o_i, a_i) + 1/e Σ_(i,j) Q_ij((o_i, o_j), (a_i, a_j)).
 
     Böhmer et al., arXiv 1910.00091. `graph` is "ring", "path", "star" (around agent 0),
@@ -63,11 +62,6 @@ class Dcg(Value[Pairs]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -83,10 +77,6 @@ class Dcg(Value[Pairs]):
             payoffs=pairs.payoffs / pairs.payoffs.shape[0],
             utilities=None if pairs.utilities is None else pairs.utilities / observation.shape[0],
         )
-
-    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """The sum of the tables at these actions."""
-        return chosen_pairs(tables, actions)
 
     def greedy(
         self, tables: Pairs, mask: Bool[Array, "n a"]
@@ -108,7 +98,3 @@ class Dcg(Value[Pairs]):
                 mask=mask,
             )
         return best.actions, best.value[None]
-
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the pairs."""
-        return tables

@@ -9,15 +9,14 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import maximise
 from pairvdn.types import PRNGKey
-from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.pairs import PairNetwork, Pairs, chosen_pairs
+from pairvdn.values.pairs import PairNetwork, Pairs, PairwiseValue
 from pairvdn.values.places import Places, below_or_beside, required
 
 PARTNERS = ("positions", "below", "spread")
 
 
-class NearestPairVdn(Value[Pairs]):
+class NearestPairVdn(PairwiseValue):
     """Q(o, a) = Σ_i Q_ij((o_i, o_j), (a_i, a_j)) with j = j(i) chosen now; appendix A.1.
 
     `partner` says how: "positions" takes the agent nearest to i; "below" the agent on which i
@@ -69,11 +68,6 @@ class NearestPairVdn(Value[Pairs]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -96,10 +90,6 @@ class NearestPairVdn(Value[Pairs]):
             return below_or_beside(positions, self.places.column_gap)
         return nearest(positions)
 
-    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """Σ_i Q_ij(a_i, a_j)."""
-        return chosen_pairs(tables, actions)
-
     def greedy(
         self, tables: Pairs, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
@@ -108,10 +98,6 @@ class NearestPairVdn(Value[Pairs]):
             tables.payoffs, tables.edges[:, 1], utilities=tables.utilities, mask=mask
         )
         return best.actions, best.value[None]
-
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the pairs."""
-        return tables
 
 
 def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:

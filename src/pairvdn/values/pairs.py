@@ -1,4 +1,4 @@
-"""What pair-wise methods share: their tables, their networks, and the maximum around a ring."""
+"""What pair-wise methods share: their tables and networks, their sum, the maximum on a ring."""
 
 from typing import Any, Protocol, Unpack, runtime_checkable
 
@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn import maximise
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import AgentNetwork
+from pairvdn.values.base import Value
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
 
 
@@ -107,22 +108,37 @@ class PairNetwork(eqx.Module):
         return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
 
 
-def chosen_pairs(pairs: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-    """Σ_e payoffs[e, a_i, a_j] + Σ_i utilities[i, a_i], as the one head of a joint value."""
-    value = maximise.evaluate(pairs.payoffs, pairs.edges, actions, utilities=pairs.utilities)
-    return value[None]
+class PairwiseValue(Value[Pairs]):
+    """A joint value that is the sum of its pairs; which pairs, and their maximum, is its own."""
+
+    @property
+    def num_heads(self) -> int:
+        """One joint value."""
+        return 1
+
+    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
+        """Σ_e payoffs[e, a_i, a_j] + Σ_i utilities[i, a_i]."""
+        value = maximise.evaluate(tables.payoffs, tables.edges, actions, utilities=tables.utilities)
+        return value[None]
+
+    def pairs(self, tables: Pairs) -> Pairs:
+        """The tables are the pairs."""
+        return tables
+
+
+class RingValue(PairwiseValue):
+    """A pair-wise value whose edges are those of `ring_through` some order."""
+
+    def greedy(
+        self, tables: Pairs, mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """The exact maximum over all allowed joint actions; the paper, appendix A."""
+        order = tables.edges[:, 0]
+        utilities = None if tables.utilities is None else tables.utilities[order]
+        best = maximise.ring(tables.payoffs, utilities=utilities, mask=mask[order])
+        return jnp.zeros_like(best.actions).at[order].set(best.actions), best.value[None]
 
 
 def ring_through(order: Int32[Array, " n"]) -> Int32[Array, "n 2"]:
     """The edges from every agent to the next in `order`, and from the last to the first."""
     return jnp.stack([order, jnp.roll(order, -1)], axis=1)
-
-
-def best_on_ring(
-    pairs: Pairs, mask: Bool[Array, "n a"]
-) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-    """The exact maximum for edges as `ring_through` makes them; the paper, appendix A."""
-    order = pairs.edges[:, 0]
-    utilities = None if pairs.utilities is None else pairs.utilities[order]
-    best = maximise.ring(pairs.payoffs, utilities=utilities, mask=mask[order])
-    return jnp.zeros_like(best.actions).at[order].set(best.actions), best.value[None]

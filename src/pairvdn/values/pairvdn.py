@@ -6,15 +6,14 @@ from typing import Unpack
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float, Int32
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
+from pairvdn.values.pairs import PairNetwork, Pairs, RingValue, ring_through
 
 
-class PairVdn(Value[Pairs]):
+class PairVdn(RingValue):
     """Q(o, a) = Σ_k Q_ij((o_i, o_j), (a_i, a_j)), i and j the k-th and next agent on a ring.
 
     The paper, eq. 2. `order` says which agent has which place: "index" (agent k at place k),
@@ -49,11 +48,6 @@ class PairVdn(Value[Pairs]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -62,20 +56,6 @@ class PairVdn(Value[Pairs]):
     ) -> Pairs:
         """The tables of all neighbours, in the order of the ring."""
         return self.network(observation, ring_through(self.order))
-
-    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """Σ_k Q_ij(a_i, a_j)."""
-        return chosen_pairs(tables, actions)
-
-    def greedy(
-        self, tables: Pairs, mask: Bool[Array, "n a"]
-    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """The exact maximum over all allowed joint actions."""
-        return best_on_ring(tables, mask)
-
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the pairs."""
-        return tables
 
 
 def ring_order(

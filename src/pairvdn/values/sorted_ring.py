@@ -2,16 +2,15 @@
 
 from typing import Unpack
 
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.base import Value
 from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.pairs import PairNetwork, Pairs, best_on_ring, chosen_pairs, ring_through
+from pairvdn.values.pairs import PairNetwork, Pairs, RingValue, ring_through
 from pairvdn.values.places import Places, required
 
 
-class SortedPairVdn(Value[Pairs]):
+class SortedPairVdn(RingValue):
     """Q(o, a) = Σ_k Q_ij((o_i, o_j), (a_i, a_j)), i and j the k-th and next agent from the left.
 
     The agents are sorted by their first coordinate at every step (equal ones by index), so that
@@ -51,11 +50,6 @@ class SortedPairVdn(Value[Pairs]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -66,17 +60,3 @@ class SortedPairVdn(Value[Pairs]):
         positions = required(positions, "pairvdn-sorted", "'pairvdn', whose ring has a fixed order")
         edges = ring_through(self.places.order(positions))
         return self.network(observation, edges, self.places.context(positions, edges))
-
-    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """Σ_k Q_ij(a_i, a_j)."""
-        return chosen_pairs(tables, actions)
-
-    def greedy(
-        self, tables: Pairs, mask: Bool[Array, "n a"]
-    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """The exact maximum over all allowed joint actions."""
-        return best_on_ring(tables, mask)
-
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the pairs."""
-        return tables

@@ -2,15 +2,14 @@
 
 from typing import Unpack
 
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.agents import AgentNetwork, best_sum, chosen_sum
-from pairvdn.values.base import Value
+from pairvdn.values.agents import AgentNetwork, SumOfUtilities
 from pairvdn.values.networks import NetworkArguments
 
 
-class Vdn(Value[Float[Array, "n a"]]):
+class Vdn(SumOfUtilities):
     """Q(o, a) = Σ_i Q_i(o_i, a_i); the paper, section 1 (Sunehag et al., arXiv 1706.05296)."""
 
     agents: AgentNetwork
@@ -33,11 +32,6 @@ class Vdn(Value[Float[Array, "n a"]]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -46,19 +40,3 @@ class Vdn(Value[Float[Array, "n a"]]):
     ) -> Float[Array, "n a"]:
         """Q_i(o_i, ·)."""
         return self.agents(observation)
-
-    def evaluate(
-        self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
-    ) -> Float[Array, " 1"]:
-        """Σ_i Q_i(o_i, a_i)."""
-        return chosen_sum(tables, actions)
-
-    def greedy(
-        self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
-    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """Each agent's own best action: the sum is largest where every term is."""
-        return best_sum(tables, mask)
-
-    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
-        """The tables are the utilities."""
-        return tables

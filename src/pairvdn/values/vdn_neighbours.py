@@ -3,16 +3,15 @@
 from typing import Unpack
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.agents import best_sum, chosen_sum
-from pairvdn.values.base import Value
+from pairvdn.values.agents import SumOfUtilities
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
 from pairvdn.values.places import Places, required
 
 
-class NeighbourVdn(Value[Float[Array, "n a"]]):
+class NeighbourVdn(SumOfUtilities):
     """Q(o, a) = Σ_i Q_i((o_i, o_h, o_j), a_i), h and j the agents on either side of i.
 
     The agents stand on the ring of `pairvdn-sorted`, with the same `column_gap` and
@@ -47,11 +46,6 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
             **network,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -64,19 +58,3 @@ class NeighbourVdn(Value[Float[Array, "n a"]]):
         sides = [order, jnp.roll(order, 1), jnp.roll(order, -1)]
         groups = jnp.stack(sides, axis=1)[jnp.argsort(order)]  # the i-th is agent i's
         return self.network(observation, groups, self.places.context(positions, groups))
-
-    def evaluate(
-        self, tables: Float[Array, "n a"], actions: Int32[Array, " n"]
-    ) -> Float[Array, " 1"]:
-        """Σ_i Q_i(a_i)."""
-        return chosen_sum(tables, actions)
-
-    def greedy(
-        self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
-    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """Each agent's own best action: the sum is largest where every term is."""
-        return best_sum(tables, mask)
-
-    def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
-        """The tables are the utilities."""
-        return tables

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Unpack
 
 import jax
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float
 
 from pairvdn.types import PRNGKey
-from pairvdn.values.base import Value
 from pairvdn.values.networks import Mlp, NetworkArguments, bounded
-from pairvdn.values.pairs import Pairs
+from pairvdn.values.pairs import Pairs, RingValue
 from pairvdn.values.pairvdn import PairVdn
 
 
-class WeightedPairVdn(Value[Pairs]):
+class WeightedPairVdn(RingValue):
     """Q(o, s, a) = Σ_k w_k(s) Q_ij((o_i, o_j), (a_i, a_j)); the paper, appendix A.1.
 
     The weights may be negative: the maximum does not need monotonicity. They are
@@ -52,11 +51,6 @@ class WeightedPairVdn(Value[Pairs]):
             state_size, num_agents, hidden_sizes=(weight_size,), final_scale=0.0, key=weight_key
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
     def tables(
         self,
         observation: Float[Array, "n o"],
@@ -68,17 +62,3 @@ class WeightedPairVdn(Value[Pairs]):
         weights = 1.0 + self.weights(bounded(state)[None])[0]
         payoffs = weights[:, None, None] * pairs.payoffs
         return Pairs(edges=pairs.edges, payoffs=payoffs, utilities=pairs.utilities)
-
-    def evaluate(self, tables: Pairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """Σ_k w_k Q_ij(a_i, a_j)."""
-        return self.ring.evaluate(tables, actions)
-
-    def greedy(
-        self, tables: Pairs, mask: Bool[Array, "n a"]
-    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """The exact maximum over all allowed joint actions."""
-        return self.ring.greedy(tables, mask)
-
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the (weighted) pairs."""
-        return tables

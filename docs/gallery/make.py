@@ -50,8 +50,8 @@ class Trained:
 
 BOXES_VDN = Trained("box-jump-vdn", "box-jump/vdn", 56)
 BOXES_SORTED = Trained("box-jump-pairvdn-sorted", "box-jump/pairvdn-sorted", 56)
-SPREAD = Trained("simple-spread-pairvdn", "simple-spread/pairvdn", 60)
-COOKING = Trained("cooking-easy-pairvdn", "cooking/pairvdn", 100, (("env.preset", "easy"),))
+SPREAD = Trained("simple-spread-pairvdn", "simple-spread/pairvdn", 30)
+COOKING = Trained("cooking-coop-pairvdn", "cooking/pairvdn", 60, (("env.preset", "coop"),))
 PREDATORS = Trained("predator-prey-pairvdn-nearest", "predator-prey/pairvdn-nearest", 40)
 
 
@@ -76,8 +76,7 @@ EXHIBITS = (
         "Sixteen boxes, without rotation, at the moment of the greatest height. Curves are the "
         "pairs of the ring, blue where they add to the value, orange where they take from it; a "
         "diamond marks agents who do something else than each would alone, to the team's gain. The "
-        "red line is the best height so far. Returns fall when boxes fall off: one that lies below "
-        "for a whole episode costs 20.",
+        "red line is the best height so far.",
         max_steps=1000,
         width=800,
     ),
@@ -94,18 +93,16 @@ EXHIBITS = (
         "simple-spread.gif",
         "Spread",
         (SPREAD,),
-        "Three agents (blue) are to cover three landmarks (black). After so short a training they "
-        "come nearer to them than chance does, and no more.",
+        "Three agents (blue) cover three landmarks (black), each one of its own, and brake there.",
         width=300,
     ),
     Exhibit(
         "cooking.gif",
         "Cooking",
         (COOKING,),
-        "Two cooks chop tomatoes, put them on plates and deliver them to the green square: the "
-        "preset `easy`. Greedy cooks of so short a training do better than chance, but may end up "
-        "standing in each other's way, doing the same again and again.",
-        every=2,
+        "Two cooks in two rooms, the preset `coop`: one wants tomato and lettuce, the other carrot "
+        "and banana, chopped, on a plate, on a green square. The carrot is in the wrong room and "
+        "has to be handed over.",
         width=300,
     ),
     Exhibit(
@@ -123,8 +120,7 @@ HEAD = """# Gallery
 Made by `make gallery` from real runs, each trained for a few minutes on two cores. Episodes were
 not chosen by hand: of nine, from seed 0, each is the one with the median return (of the last method
 that is named). These are single runs, and no comparison of methods; for that see
-[evaluation](../evaluation.md). The presets of Box Jump, Simple Spread and Cooking have become
-better since these were trained ([results](../results/README.md)).
+[the results](../results/README.md).
 [Pictures](../pictures.md) tells how to make your own."""
 
 

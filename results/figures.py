@@ -22,14 +22,14 @@ FIGURES = HERE.parent / "docs" / "results" / "figures"
 FOOTER = "mean and 95 % bootstrap interval over training seeds; dots: seeds; dashes: random policy"
 
 
-def panels(known: dict[str, Any], path: str) -> list[BarPanel]:
-    """A panel for each group of rows."""
+def panels(known: dict[str, Any], path: str, *, otherwise: str) -> list[BarPanel]:
+    """A panel for each group of rows; `otherwise` is the title of rows that are in none."""
     groups: dict[str, list[str]] = {}
     for row in known:
         groups.setdefault(row.rpartition("/")[0], []).append(row)
     return [
         BarPanel(
-            title=group,
+            title=group or otherwise,
             bars=[_bar(row.rpartition("/")[2], _at(known[row], path)) for row in rows],
             random=_at(known[rows[0]]["random"], path)["mean"],
         )
@@ -54,7 +54,7 @@ def draw(name: str) -> Path:
     known = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
     with tempfile.TemporaryDirectory() as folder:
         drawn = draw_bars(
-            panels(known, figure["path"]),
+            panels(known, figure["path"], otherwise=name),
             Path(folder) / name,
             footer=FOOTER,
             measured=figure["label"],

@@ -2,14 +2,16 @@
 
     python results/tables.py [--check]
 
-A page asks with a line `<!-- table:NAME -->`, and with `<!-- table:costs -->` for what everything
-cost; what follows up to `<!-- /table -->` is replaced. experiment.py says what a table looks like.
+A page asks with a line `<!-- table:NAME -->`; what follows up to `<!-- /table -->` is replaced.
+experiment.py says what the table of an experiment looks like; `main` is the README's, as main.toml
+says, and `costs` is what everything cost.
 """
 
 import argparse
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,9 +32,9 @@ def pages() -> list[Path]:
 
 
 def table(name: str) -> str:
-    """An experiment as markdown, or what all of them cost."""
-    if name == "costs":
-        return _markdown(_costs())
+    """An experiment as markdown, or one of the tables of all of them."""
+    if name in OF_ALL:
+        return _markdown(OF_ALL[name]())
     what, known = experiment.read(name), _rows(name)
     return _markdown(_by_task(what, known) if "tasks" in what else _by_row(what, known))
 
@@ -82,6 +84,19 @@ def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
     return lines
 
 
+def _main() -> list[list[str]]:
+    """What main.toml lists: chance, VDN and the pair-wise method of each task."""
+    lines = [["task", "random", "vdn", "pair-wise", "seeds"]]
+    for line in tomllib.loads((HERE / "main.toml").read_text(encoding="utf-8"))["line"]:
+        known, path = _rows(line["experiment"]), line["path"]
+        pairs = known[line["pairs"]]
+        others = [pairs["random"], known.get(line.get("vdn"), {})]
+        cells = [_number(_at(row, path)) for row in others]
+        ours = f"`{line['method']}` {_number(_at(pairs, path))}"
+        lines.append([line["task"], *cells, ours, str(pairs["seeds"])])
+    return lines
+
+
 def _costs() -> list[list[str]]:
     """Of every row, or of all methods of a task: seeds, steps, updates, time and speed."""
     lines = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
@@ -109,6 +124,8 @@ def _cost(rows: list[dict[str, Any]]) -> list[str]:
         f"{updates / seconds:,.0f}",
     ]
 
+
+OF_ALL = {"main": _main, "costs": _costs}
 
 # All rows, and the name of one -> the text of its cell.
 Cell = Callable[[dict[str, Any], str], str]

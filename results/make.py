@@ -5,6 +5,7 @@ python results/make.py box-jump [--only ROW ...] [--no-training] [--runs FOLDER]
 
 import argparse
 import json
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def numbers(what: dict[str, Any], row: str, folder: Path) -> dict[str, Any]:
         },
         # Of all seeds together, which were trained side by side.
         "cost": {
-            "seconds": round(max(line["clock"]["seconds"] for line in last)),
+            "seconds": math.ceil(max(line["clock"]["seconds"] for line in last)),
             "env_steps": sum(line["env_steps"] for line in last),
             "updates": sum(line["updates"] for line in last),
         },

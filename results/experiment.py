@@ -15,11 +15,13 @@
 - `[references]`, with tasks: lines of known numbers, one for each task.
 """
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "experiments"
+HERE = Path(__file__).parent
+FOLDER = HERE / "experiments"
 
 
 def names() -> list[str]:
@@ -37,3 +39,27 @@ def read(name: str) -> dict[str, Any]:
         for method in what["methods"]
     }
     return {**what, "rows": {**of_tasks, **given}}
+
+
+def made(name: str) -> bool:
+    """Whether make.py has written its numbers."""
+    return (HERE / f"{name}.json").exists()
+
+
+def rows(name: str) -> dict[str, Any]:
+    """The numbers of every row that was trained."""
+    found: dict[str, Any] = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    return found
+
+
+def at(row: dict[str, Any], path: str) -> Any:
+    """What is at a path of a row, `measures.best_height.1000` say, or None."""
+    found: Any = row
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def group(row: str) -> str:
+    """What is before the last slash of a row's name; nothing if there is none."""
+    return row.rpartition("/")[0]

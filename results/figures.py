@@ -7,7 +7,6 @@ what it is. A group of rows (what is before their last slash) or a task is a pan
 """
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ import numpy as np
 
 from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
 
-HERE = Path(__file__).parent
-FIGURES = HERE.parent / "docs" / "results" / "figures"
+ROOT = Path(__file__).parents[1]
+FIGURES = ROOT / "docs" / "results" / "figures"
 FOOTER = "mean and 95 % bootstrap interval over training seeds; dots: seeds; dashes: random policy"
 
 
@@ -26,12 +25,12 @@ def panels(known: dict[str, Any], path: str, *, otherwise: str) -> list[BarPanel
     """A panel for each group of rows; `otherwise` is the title of rows that are in none."""
     groups: dict[str, list[str]] = {}
     for row in known:
-        groups.setdefault(row.rpartition("/")[0], []).append(row)
+        groups.setdefault(experiment.group(row), []).append(row)
     return [
         BarPanel(
             title=group or otherwise,
-            bars=[_bar(row.rpartition("/")[2], _at(known[row], path)) for row in rows],
-            random=_at(known[rows[0]]["random"], path)["mean"],
+            bars=[_bar(row.rpartition("/")[2], experiment.at(known[row], path)) for row in rows],
+            random=experiment.at(known[rows[0]]["random"], path)["mean"],
         )
         for group, rows in groups.items()
     ]
@@ -41,17 +40,10 @@ def _bar(label: str, number: dict[str, Any]) -> Bar:
     return Bar(label, number["mean"], number["low"], number["high"], np.array(number["values"]))
 
 
-def _at(row: dict[str, Any], path: str) -> Any:
-    found: Any = row
-    for key in path.split("."):
-        found = found[key]
-    return found
-
-
 def draw(name: str) -> Path:
     """The figure of one experiment."""
     figure = experiment.read(name)["figure"]
-    known = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    known = experiment.rows(name)
     with tempfile.TemporaryDirectory() as folder:
         drawn = draw_bars(
             panels(known, figure["path"], otherwise=name),
@@ -72,14 +64,14 @@ def main() -> None:
     known = [
         name
         for name in experiment.names()
-        if "figure" in experiment.read(name) and (HERE / f"{name}.json").exists()
+        if "figure" in experiment.read(name) and experiment.made(name)
     ]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     given = parser.parse_args()
     if unknown := set(given.names) - set(known):
         parser.error(f"no figure of {', '.join(unknown)}; there are {', '.join(known)}.")
     for name in given.names or known:
-        print(draw(name).relative_to(HERE.parent))
+        print(draw(name).relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,7 @@ import experiment
 
 from pairvdn.cli import main as pairvdn
 from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.folder import read_metrics, run_folders
-
-HERE = Path(__file__).parent
+from pairvdn.experiment.folder import read_config, read_metrics, run_folders
 
 
 def command(what: dict[str, Any], row: str) -> list[str]:
@@ -73,15 +71,21 @@ def _short(summary: dict[str, Any] | None) -> dict[str, Any] | None:
     return summary and {key: value for key, value in summary.items() if key != "values"}
 
 
+def finished(folder: Path) -> bool:
+    """Whether all seeds of a row have been trained to their last epoch."""
+    if not (folder / "config.toml").exists():
+        return False
+    epochs = [line["epoch"] for run in run_folders(folder) for line in read_metrics(run)[-1:]]
+    return bool(epochs) and min(epochs) + 1 == read_config(folder).epochs
+
+
 def write(name: str, what: dict[str, Any], runs: Path) -> None:
-    """Evaluate every row that has been trained, and write the JSON."""
-    rows = {
-        row: numbers(what, row, runs / row)
-        for row in what["rows"]
-        if (runs / row / "config.toml").exists()
-    }
+    """Evaluate every row that has been trained to its end, and write the JSON."""
+    rows = {row: numbers(what, row, runs / row) for row in what["rows"] if finished(runs / row)}
     result = {"evaluation": what["evaluation"], "rows": rows}
-    (HERE / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (experiment.HERE / f"{name}.json").write_text(
+        json.dumps(result, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def main() -> None:

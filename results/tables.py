@@ -8,7 +8,6 @@ says, and `costs` is what everything cost.
 """
 
 import argparse
-import json
 import re
 import sys
 import tomllib
@@ -35,12 +34,8 @@ def table(name: str) -> str:
     """An experiment as markdown, or one of the tables of all of them."""
     if name in OF_ALL:
         return _markdown(OF_ALL[name]())
-    what, known = experiment.read(name), _rows(name)
+    what, known = experiment.read(name), experiment.rows(name)
     return _markdown(_by_task(what, known) if "tasks" in what else _by_row(what, known))
-
-
-def _rows(name: str) -> dict[str, Any]:
-    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))["rows"]
 
 
 def _markdown(lines: list[list[str]]) -> str:
@@ -53,7 +48,7 @@ def _by_row(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
     columns = _columns(what, known)
     lines = [["", "seeds", *columns]]
     for row, found in known.items():
-        random = f"{_group(row)}random"
+        random = _beside(row, "random")
         if all(line[0] != random for line in lines):  # the first of its group
             by_chance = {random: found["random"]}
             lines.append([random, "", *(cell(by_chance, random) for cell in columns.values())])
@@ -62,25 +57,25 @@ def _by_row(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
     return lines
 
 
-def _group(row: str) -> str:
-    """What is before the last slash of a row, with it."""
-    return "".join(row.rpartition("/")[:2])
+def _beside(row: str, other: str) -> str:
+    """The name of another row of the same group."""
+    return "/".join(filter(None, (experiment.group(row), other)))
 
 
 def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
     """A line for each method, with a column for each task."""
     path, tasks = what["column"], list(what["tasks"])
     of_task = {
-        task: [known[row] for row in known if row.rpartition("/")[0] == task] for task in tasks
+        task: [known[row] for row in known if experiment.group(row) == task] for task in tasks
     }
     random = [rows[0]["random"] if rows else {} for rows in of_task.values()]
     lines = [["", *(f"`{task}`" for task in tasks)]]
-    lines.append(["random", *(_number(_at(one, path)) for one in random)])
+    lines.append(["random", *(_number(experiment.at(one, path)) for one in random)])
     for name, numbers in what.get("references", {}).items():
         lines.append([name, *(_number(numbers.get(task)) for task in tasks)])
     for method in what["methods"]:
         rows = [known.get(f"{task}/{method}", {}) for task in tasks]
-        lines.append([f"`{method}`", *(_number(_at(row, path)) for row in rows)])
+        lines.append([f"`{method}`", *(_number(experiment.at(row, path)) for row in rows)])
     return lines
 
 
@@ -88,11 +83,11 @@ def _main() -> list[list[str]]:
     """What main.toml lists: chance, VDN and the pair-wise method of each task."""
     lines = [["task", "random", "vdn", "pair-wise", "seeds"]]
     for line in tomllib.loads((HERE / "main.toml").read_text(encoding="utf-8"))["line"]:
-        known, path = _rows(line["experiment"]), line["path"]
+        known, path = experiment.rows(line["experiment"]), line["path"]
         pairs = known[line["pairs"]]
         others = [pairs["random"], known.get(line.get("vdn"), {})]
-        cells = [_number(_at(row, path)) for row in others]
-        ours = f"`{line['method']}` {_number(_at(pairs, path))}"
+        cells = [_number(experiment.at(row, path)) for row in others]
+        ours = f"`{line['method']}` {_number(experiment.at(pairs, path))}"
         lines.append([line["task"], *cells, ours, str(pairs["seeds"])])
     return lines
 
@@ -101,11 +96,11 @@ def _costs() -> list[list[str]]:
     """Of every row, or of all methods of a task: seeds, steps, updates, time and speed."""
     lines = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
     for name in experiment.names():
-        if (HERE / f"{name}.json").exists():
+        if experiment.made(name):
             by_task = "tasks" in experiment.read(name)
             groups: dict[str, list[Any]] = {}
-            for row, found in _rows(name).items():
-                groups.setdefault(row.rpartition("/")[0] if by_task else row, []).append(found)
+            for row, found in experiment.rows(name).items():
+                groups.setdefault(experiment.group(row) if by_task else row, []).append(found)
             lines += [[f"{name}: `{group}`", *_cost(rows)] for group, rows in groups.items()]
     return lines
 
@@ -133,21 +128,13 @@ Cell = Callable[[dict[str, Any], str], str]
 
 def _columns(what: dict[str, Any], known: dict[str, Any]) -> dict[str, Cell]:
     columns: dict[str, Cell] = {
-        head: lambda rows, row, path=path: _number(_at(rows[row], path))
+        head: lambda rows, row, path=path: _number(experiment.at(rows[row], path))
         for head, path in what["columns"].items()
     }
     if versus := what.get("versus"):
         head = f"P(more than `{versus['row']}`)"
         columns[head] = lambda _, row: _better(known, row, versus["row"], versus["path"])
     return columns
-
-
-def _at(row: dict[str, Any], path: str) -> Any:
-    """What is at a path, `measures.best_height.1000` say, or None."""
-    found: Any = row
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
 
 
 def _number(found: Any) -> str:
@@ -165,10 +152,10 @@ def _number(found: Any) -> str:
 
 def _better(known: dict[str, Any], row: str, other: str, path: str) -> str:
     """How likely a seed of a row has more than one of the row that its group is compared with."""
-    against = f"{_group(row)}{other}"
+    against = _beside(row, other)
     if row == against or row not in known or against not in known:
         return "–"
-    mine, others = (np.array(_at(known[one], path)["values"]) for one in (row, against))
+    mine, others = (np.array(experiment.at(known[one], path)["values"]) for one in (row, against))
     found = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 

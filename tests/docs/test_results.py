@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -72,9 +73,12 @@ def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> 
     what = {"evaluation": {"episodes": 2}, "rows": {"small": small, "not-yet": small}}
     make.train(what, "small", tmp_path / "runs" / "small")
     make.train(what, "small", tmp_path / "runs" / "small")  # finished: nothing happens
-    monkeypatch.setattr(make, "HERE", tmp_path)
+    stopped = tmp_path / "runs" / "not-yet"
+    shutil.copytree(tmp_path / "runs" / "small", stopped)
+    for config in stopped.rglob("config.toml"):
+        config.write_text(config.read_text().replace("epochs = 1\n", "epochs = 2\n"))
+    monkeypatch.setattr(experiment, "HERE", tmp_path)
     make.write("made", what, tmp_path / "runs")
-    monkeypatch.setattr(tables, "HERE", tmp_path)
     monkeypatch.setattr(experiment, "FOLDER", tmp_path / "experiments")
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "made.toml").write_text('[columns]\nreturn = "return"\n')
@@ -96,7 +100,7 @@ def test_tasks_and_methods_make_rows_and_a_table(tmp_path: Path, monkeypatch) ->
     row = {"return": number, "random": {"return": {**number, "mean": -3.0}}}
     (tmp_path / "many.json").write_text(json.dumps({"rows": {"one/a": row, "two/b": row}}))
     monkeypatch.setattr(experiment, "FOLDER", tmp_path)
-    monkeypatch.setattr(tables, "HERE", tmp_path)
+    monkeypatch.setattr(experiment, "HERE", tmp_path)
     assert experiment.read("many")["rows"] == {
         "one/a": "one/a --x 1",
         "one/b": "one/b --x 1",
@@ -119,7 +123,7 @@ def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> Non
     (tmp_path / "many.toml").write_text('[figure]\npath = "return"\nlabel = "boxes"\n')
     (tmp_path / "many.json").write_text(json.dumps({"rows": {"left/a": row, "right/b": row}}))
     monkeypatch.setattr(experiment, "FOLDER", tmp_path)
-    monkeypatch.setattr(figures, "HERE", tmp_path)
+    monkeypatch.setattr(experiment, "HERE", tmp_path)
     monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures")
     drawn = figures.draw("many").read_text(encoding="utf-8")
     assert all(f">{word}<" in drawn for word in ("left", "right", "a", "b", "boxes"))

@@ -25,18 +25,24 @@ def test_a_gap_that_joins_everything_sorts_by_height():
     np.testing.assert_array_equal(left_to_right(PLACES, 9.0), [2, 3, 0, 4, 5, 1])
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_columns_agree_with_a_plain_loop(seed):
-    places = np.asarray(jax.random.uniform(jax.random.key(seed), (12, 2), maxval=6.0))
+def columns_by_a_plain_loop(places):
     columns: list[list[int]] = []
-    for agent in np.argsort(places[:, 0]):
+    for agent in np.argsort(places[:, 0]).tolist():
         if not columns or places[agent, 0] - places[columns[-1][-1], 0] >= 0.5:
             columns.append([])
         columns[-1].append(agent)
-    by_height = [sorted(column, key=lambda agent: places[agent, 1]) for column in columns]
-    np.testing.assert_array_equal(
-        left_to_right(jnp.asarray(places), 0.5), np.concatenate(by_height)
-    )
+    return [sorted(column, key=lambda agent: places[agent, 1]) for column in columns]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_and_partners_agree_with_a_plain_loop(seed):
+    places = jax.random.uniform(jax.random.key(seed), (12, 2), maxval=6.0)
+    columns = columns_by_a_plain_loop(np.asarray(places))
+    np.testing.assert_array_equal(left_to_right(places, 0.5), np.concatenate(columns))
+    partners = np.asarray(below_or_beside(places, 0.5))
+    for k, column in enumerate(columns):
+        next_foot = columns[(k + 1) % len(columns)][0]
+        assert partners[column].tolist() == [next_foot, *column[:-1]]
 
 
 def test_partners_are_below_or_the_foot_of_the_next_column():
@@ -45,22 +51,6 @@ def test_partners_are_below_or_the_foot_of_the_next_column():
 
 def test_a_single_column_stands_on_itself():
     np.testing.assert_array_equal(below_or_beside(PLACES, 9.0), [3, 5, 2, 2, 0, 4])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_partners_agree_with_the_columns(seed):
-    places = jax.random.uniform(jax.random.key(seed), (12, 2), maxval=6.0)
-    partners = np.asarray(below_or_beside(places, 0.5))
-    order = np.asarray(left_to_right(places, 0.5)).tolist()
-    x = np.asarray(places[:, 0])
-    edges = np.sort(x)[np.append(True, np.diff(np.sort(x)) >= 0.5)]  # where columns begin
-    column = np.searchsorted(edges, x, side="right")
-    feet = [
-        agent for k, agent in enumerate(order) if k == 0 or column[agent] != column[order[k - 1]]
-    ]
-    for k, agent in enumerate(order):
-        expected = feet[(feet.index(agent) + 1) % len(feet)] if agent in feet else order[k - 1]
-        assert partners[agent] == expected
 
 
 def test_offsets_are_seen_from_the_first_member():
@@ -130,5 +120,7 @@ def test_partners_below_are_maximised_exactly(gap):
 def test_partners_by_place_and_by_spread_need_different_things():
     with pytest.raises(ValueError, match="needs column_gap"):
         build("pairvdn-nearest", partner="below")
+    with pytest.raises(ValueError, match="column_gap is for partner='below'"):
+        build("pairvdn-nearest", column_gap=0.5)
     with pytest.raises(ValueError, match="give no offset_scale"):
         build("pairvdn-nearest", partner="spread", offset_scale=1.0)

@@ -53,6 +53,8 @@ class NearestPairVdn(PairwiseValue):
             raise ValueError(f"partner must be one of {known}, but is {partner!r}.")
         if partner == "below" and column_gap is None:
             raise ValueError("partner='below' needs column_gap, half the width of an agent say.")
+        if partner != "below" and column_gap is not None:
+            raise ValueError(f"column_gap is for partner='below', but partner is {partner!r}.")
         if partner == "spread" and offset_scale is not None:
             raise ValueError("partner='spread' chooses without positions: give no offset_scale.")
         self.partner = partner
@@ -86,7 +88,7 @@ class NearestPairVdn(PairwiseValue):
         return self.network(observation, edges, self.places.context(positions, edges))
 
     def _by_place(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
-        if self.partner == "below" and self.places.column_gap is not None:
+        if self.places.column_gap is not None:
             return below_or_beside(positions, self.places.column_gap)
         return nearest(positions)
 

@@ -80,8 +80,10 @@ def finished(folder: Path) -> bool:
 
 
 def write(name: str, what: dict[str, Any], runs: Path) -> None:
-    """Evaluate every row that has been trained to its end, and write the JSON."""
-    rows = {row: numbers(what, row, runs / row) for row in what["rows"] if finished(runs / row)}
+    """Evaluate every row that has been trained to its end; of others the JSON keeps what it has."""
+    rows = experiment.rows(name) if experiment.made(name) else {}
+    rows |= {row: numbers(what, row, runs / row) for row in what["rows"] if finished(runs / row)}
+    rows = {row: rows[row] for row in what["rows"] if row in rows}
     result = {"evaluation": what["evaluation"], "rows": rows}
     (experiment.HERE / f"{name}.json").write_text(
         json.dumps(result, indent=1) + "\n", encoding="utf-8"

@@ -79,6 +79,9 @@ def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> 
         config.write_text(config.read_text().replace("epochs = 1\n", "epochs = 2\n"))
     monkeypatch.setattr(experiment, "HERE", tmp_path)
     make.write("made", what, tmp_path / "runs")
+    written = (tmp_path / "made.json").read_text()
+    make.write("made", what, tmp_path / "no-runs-here")
+    assert (tmp_path / "made.json").read_text() == written  # nothing is lost
     monkeypatch.setattr(experiment, "FOLDER", tmp_path / "experiments")
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "made.toml").write_text('[columns]\nreturn = "return"\n')

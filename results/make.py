@@ -79,10 +79,11 @@ def finished(folder: Path) -> bool:
     return bool(epochs) and min(epochs) + 1 == read_config(folder).epochs
 
 
-def write(name: str, what: dict[str, Any], runs: Path) -> None:
-    """Evaluate every row that has been trained to its end; of others the JSON keeps what it has."""
-    rows = experiment.rows(name) if experiment.made(name) else {}
-    rows |= {row: numbers(what, row, runs / row) for row in what["rows"] if finished(runs / row)}
+def write(name: str, what: dict[str, Any], only: list[str], runs: Path) -> None:
+    """Evaluate the rows that have been trained to their end; of others the JSON keeps what it has."""
+    new = {row: numbers(what, row, runs / row) for row in only if finished(runs / row)}
+    # Read late: rows made meanwhile by another process are not lost.
+    rows = (experiment.rows(name) if experiment.made(name) else {}) | new
     rows = {row: rows[row] for row in what["rows"] if row in rows}
     result = {"evaluation": what["evaluation"], "rows": rows}
     (experiment.HERE / f"{name}.json").write_text(
@@ -94,7 +95,7 @@ def main() -> None:
     """Read the command line and do it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=experiment.names())
-    parser.add_argument("--only", nargs="+", metavar="ROW", help="train these rows and no others")
+    parser.add_argument("--only", nargs="+", metavar="ROW", help="these rows and no others")
     parser.add_argument("--no-training", action="store_true", help="evaluate what is there")
     parser.add_argument("--runs", type=Path, default=Path("runs/results"))
     given = parser.parse_args()
@@ -105,7 +106,7 @@ def main() -> None:
     runs = given.runs / given.name
     for row in () if given.no_training else rows:
         train(what, row, runs / row)
-    write(given.name, what, runs)
+    write(given.name, what, rows, runs)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,9 @@ def main() -> None:
     parser.add_argument("--max-steps", type=int, default=1000)
     parser.add_argument("--json", type=Path, help="write the numbers there as well")
     given = parser.parse_args()
+    for folder in given.runs:
+        if not (folder / "config.toml").exists():
+            sys.exit(f"{folder} is not a run folder: it has no config.toml.")
     found = {}
     for folder in given.runs:
         seeds: list[dict[str, np.ndarray]] = []

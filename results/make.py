@@ -14,14 +14,46 @@ from typing import Any
 import experiment
 
 from pairvdn.cli import main as pairvdn
+from pairvdn.cli.flags import Parser, changed
+from pairvdn.cli.train import preset_config
+from pairvdn.experiment import Config
 from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.folder import read_config, read_metrics, run_folders
+from pairvdn.experiment.folder import read_config, read_metrics, run_folders, seeds_of
 
 
 def command(what: dict[str, Any], row: str) -> list[str]:
     """The arguments of `pairvdn train` for a row, without its folder; its own go last and win."""
     preset, *own = shlex.split(what["rows"][row])
     return [preset, *shlex.split(what.get("flags", "")), *own]
+
+
+def asked(what: dict[str, Any], row: str) -> tuple[Config, list[int] | None]:
+    """The config and the seeds that the arguments of a row stand for."""
+    arguments = command(what, row)
+    parser = Parser("train", "")
+    parser.add_argument("preset")
+    parser.add_argument("--seeds", type=int)
+    config = preset_config(parser, arguments)
+    given = parser.parse_all(arguments)
+    config = changed(config, given)
+    return config, given.seeds and [config.seed + number for number in range(given.seeds)]
+
+
+def require_as_asked(what: dict[str, Any], row: str, folder: Path) -> None:
+    """Refuse a run of other settings: its numbers would stand beside a command that is not its."""
+    if not (folder / "config.toml").exists():
+        return
+    found, seeds = read_config(folder).to_dict(), seeds_of(folder)
+    config, expected = asked(what, row)
+    plain = config.to_dict()
+    # Checkpoints change no results.
+    other = [key for key in plain if key != "checkpoints" and plain[key] != found[key]]
+    other += ["seeds"] if seeds != expected else []
+    if other:
+        sys.exit(
+            f"{folder} was trained with other settings ({', '.join(other)}) than row {row} asks "
+            "for now; move it away, or give another folder with --runs."
+        )
 
 
 def train(what: dict[str, Any], row: str, folder: Path) -> None:
@@ -80,7 +112,7 @@ def finished(folder: Path) -> bool:
 
 
 def write(name: str, what: dict[str, Any], only: list[str], runs: Path) -> None:
-    """Evaluate the rows that have been trained to their end; of others the JSON keeps what it has."""
+    """Evaluate these rows if trained to their end; the JSON keeps what it has of others."""
     new = {row: numbers(what, row, runs / row) for row in only if finished(runs / row)}
     # Read late: rows made meanwhile by another process are not lost.
     rows = (experiment.rows(name) if experiment.made(name) else {}) | new
@@ -104,6 +136,8 @@ def main() -> None:
     if unknown := set(rows) - set(what["rows"]):
         sys.exit(f"no row {', '.join(unknown)}; there are {', '.join(what['rows'])}.")
     runs = given.runs / given.name
+    for row in rows:
+        require_as_asked(what, row, runs / row)
     for row in () if given.no_training else rows:
         train(what, row, runs / row)
     write(given.name, what, rows, runs)

@@ -10,9 +10,6 @@ from types import ModuleType
 
 import pytest
 
-from pairvdn.cli.flags import Parser, changed
-from pairvdn.cli.train import preset_config
-
 RESULTS = Path(__file__).parents[2] / "results"
 
 
@@ -43,12 +40,9 @@ ROWS = [(name, row) for name in EXPERIMENTS for row in rows(name)]
 
 @pytest.mark.parametrize(("name", "row"), ROWS)
 def test_every_row_is_a_config(name: str, row: str) -> None:
-    arguments = make.command(experiment.read(name), row)
-    parser = Parser("train", "")
-    for flag in ("preset", "--seeds"):
-        parser.add_argument(flag)
-    config = changed(preset_config(parser, arguments), parser.parse_all(arguments))
-    assert config.env.name in arguments[0]
+    config, seeds = make.asked(experiment.read(name), row)
+    assert make.command(experiment.read(name), row)[0].startswith(config.env.name)
+    assert len(seeds) >= 2
 
 
 def test_the_tables_of_the_docs_are_those_of_the_data() -> None:
@@ -73,14 +67,19 @@ def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> 
     what = {"evaluation": {"episodes": 2}, "rows": {"small": small, "not-yet": small}}
     make.train(what, "small", tmp_path / "runs" / "small")
     make.train(what, "small", tmp_path / "runs" / "small")  # finished: nothing happens
+    make.require_as_asked(what, "small", tmp_path / "runs" / "small")
+    for flags, key in (("--seeds 3", "seeds"), ("--epochs 2", "epochs"), ("--seed 1", "seed")):
+        other = {**what, "rows": {"small": f"{small} {flags}"}}
+        with pytest.raises(SystemExit, match=rf"\(.*{key}.*\).*move it away"):
+            make.require_as_asked(other, "small", tmp_path / "runs" / "small")
     stopped = tmp_path / "runs" / "not-yet"
     shutil.copytree(tmp_path / "runs" / "small", stopped)
     for config in stopped.rglob("config.toml"):
         config.write_text(config.read_text().replace("epochs = 1\n", "epochs = 2\n"))
     monkeypatch.setattr(experiment, "HERE", tmp_path)
-    make.write("made", what, tmp_path / "runs")
+    make.write("made", what, ["small", "not-yet"], tmp_path / "runs")
     written = (tmp_path / "made.json").read_text()
-    make.write("made", what, tmp_path / "no-runs-here")
+    make.write("made", what, ["small"], tmp_path / "no-runs-here")
     assert (tmp_path / "made.json").read_text() == written  # nothing is lost
     monkeypatch.setattr(experiment, "FOLDER", tmp_path / "experiments")
     (tmp_path / "experiments").mkdir()

@@ -102,6 +102,17 @@ def test_everyone_moves_at_once_and_walls_hold(gather):
     )
 
 
+def test_practice_may_pay_for_every_step_towards_the_true_goal(gather):
+    env = envs.make("gather", approach_reward=0.5)
+    state = state_of([(0, 0), (1, 0), (2, 2), TRUE, (1, 3)])
+    actions = jnp.array([RIGHT, LEFT, UP, RIGHT, STAY], jnp.int32)
+    after, told = jax.jit(env.step)(jax.random.key(0), state, actions)  # 1 nearer + 0 + 1 - 1 + 0
+    assert float(told.reward) == 0.5
+    back = jnp.array([LEFT, STAY, DOWN, LEFT, STAY], jnp.int32)
+    assert float(jax.jit(env.step)(jax.random.key(0), after, back)[1].reward) == -0.5
+    assert float(gather[1](jax.random.key(0), state, actions)[1].reward) == 0
+
+
 def walk_to_the_true_goal(key, state, told):
     row, column = (jnp.asarray(GOALS, jnp.int32)[state.goal][None] - state.agents).T
     sideways = jnp.where(column < 0, LEFT, jnp.where(column > 0, RIGHT, STAY))
@@ -117,3 +128,5 @@ def test_who_knows_the_goal_always_wins(gather):
 def test_a_wrong_argument_is_explained():
     with pytest.raises(ValueError, match="num_agents must be at least 2; it is 1"):
         envs.make("gather", num_agents=1)
+    with pytest.raises(ValueError, match="approach_reward must be a finite number from 0"):
+        envs.make("gather", approach_reward=-1)

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import zlib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -20,12 +20,13 @@ from pairvdn.experiment.run import Loaded, load
 from pairvdn.experiment.saving import explained
 from pairvdn.values import Value
 
-MOST_EPISODES = 100_000
-
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How to evaluate; `max_steps` None is as long as in training."""
+    """Which greedy episodes are played; `max_steps` None is as long as in training."""
+
+    MOST_EPISODES: ClassVar[int] = 100_000
+    MOST_STEPS: ClassVar[int] = 1_000_000
 
     episodes: int = 20
     max_steps: int | None = None
@@ -33,10 +34,10 @@ class Settings:
     checkpoint: Literal["last", "best"] = "last"
 
     def __post_init__(self) -> None:
-        require_within("episodes", self.episodes, 1, MOST_EPISODES)
+        require_within("episodes", self.episodes, 1, self.MOST_EPISODES)
         require_within("seed", self.seed, 0, 2**32 - 1)
         if self.max_steps is not None:
-            require_within("max-steps", self.max_steps, 1, 10**6)
+            require_within("max-steps", self.max_steps, 1, self.MOST_STEPS)
 
 
 def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,26 +10,19 @@ import numpy as np
 from pairvdn.envs import Environment, HasNames, Task, seconds_per_step
 from pairvdn.evaluation import Recording, record_greedy
 from pairvdn.experiment.errors import ConfigError
-from pairvdn.experiment.evaluate import env_for, require_within
+from pairvdn.experiment.evaluate import Settings as Evaluated
+from pairvdn.experiment.evaluate import env_for
 from pairvdn.experiment.run import Loaded, load
-
-MOST_EPISODES, MOST_STEPS = 100, 20_000  # a recording is held in memory as a whole
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
-    """What to record; `max_steps` None is as long as in training."""
+class Settings(Evaluated):
+    """Which episodes are recorded; a recording is held in memory as a whole."""
+
+    MOST_EPISODES = 100
+    MOST_STEPS = 20_000
 
     episodes: int = 3
-    max_steps: int | None = None
-    seed: int = 0
-    checkpoint: Literal["last", "best"] = "last"
-
-    def __post_init__(self) -> None:
-        require_within("episodes", self.episodes, 1, MOST_EPISODES)
-        require_within("seed", self.seed, 0, 2**32 - 1)
-        if self.max_steps is not None:
-            require_within("max-steps", self.max_steps, 1, MOST_STEPS)
 
 
 @dataclasses.dataclass(frozen=True)

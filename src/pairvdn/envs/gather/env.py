@@ -4,10 +4,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import whole_number
+from pairvdn.envs.arguments import number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.gather.observe import global_state, observe
-from pairvdn.envs.gather.reward import team_reward
+from pairvdn.envs.gather.reward import approach, team_reward
 from pairvdn.envs.gather.rules import DISPLACEMENTS, at_goals, move, start
 from pairvdn.envs.gather.scene import scene
 from pairvdn.envs.gather.types import GatherState
@@ -31,6 +31,8 @@ class Gather(Environment[GatherState]):
 
     Reward: 10 when all are at the true goal. Else, in the last step: -5 if some of them are at the
     true goal; 5 if all are at goals, none at the true one; 0 otherwise. Each agent gets 1/n of it.
+    `approach_reward`, 0 unless given and meant for practice, is paid besides for each step by which
+    an agent comes nearer to the true goal, and taken back when it goes away.
 
     End: terminated when all are at the true goal, and after `max_steps`, 8, whose reward is final:
     there both flags are set.
@@ -38,10 +40,14 @@ class Gather(Environment[GatherState]):
 
     _num_agents: int = eqx.field(static=True)
     _max_steps: int = eqx.field(static=True)
+    approach_reward: float = eqx.field(static=True)
 
-    def __init__(self, num_agents: int = 5, max_steps: int = 8) -> None:
+    def __init__(
+        self, num_agents: int = 5, max_steps: int = 8, approach_reward: float | int = 0.0
+    ) -> None:
         self._num_agents = whole_number("num_agents", num_agents, 2)
         self._max_steps = whole_number("max_steps", max_steps, 1)
+        self.approach_reward = number_within("approach_reward", approach_reward, 0, jnp.inf)
 
     @property
     def name(self) -> str:
@@ -93,11 +99,13 @@ class Gather(Environment[GatherState]):
     ) -> tuple[GatherState, TimeStep]:
         """Move once. Nothing is random, so `key` is not used."""
         del key
-        agents = move(state.agents, actions)
+        before, agents = state.agents, move(state.agents, actions)
         state = GatherState(agents, state.goal, state.informed, state.steps + 1)
         there = at_goals(agents)
         at_true_goal, is_last = there[:, state.goal], state.steps >= self.max_steps
         reward = team_reward(at_true_goal, jnp.any(there, axis=1), is_last)
+        if self.approach_reward:
+            reward += self.approach_reward * approach(before, agents, state.goal)
         return state, self._time_step(state, reward, jnp.all(at_true_goal) | is_last)
 
     def positions(

@@ -11,7 +11,9 @@
   `column`, where the one number of each row is: then a line has a method and a column a task;
 - `[versus]`, if asked for: the `row` of each group (what is before a row's last slash) with which
   the others are compared, and the `path` of the number;
-- `[figure]`, if it is to be drawn: the `path` of a number, and its `label`, see figures.py;
+- `[figure]`, if it is to be drawn: the `path` of a number, and its `label`, see figures.py; with
+  `groups` of these alone;
+- `[curves]`, if learning curves are to be drawn: of which `groups`;
 - `[references]`, with tasks: lines of known numbers, one for each task.
 """
 

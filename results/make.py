@@ -17,6 +17,7 @@ from pairvdn.cli import main as pairvdn
 from pairvdn.cli.flags import Parser, changed
 from pairvdn.cli.train import preset_config
 from pairvdn.experiment import Config
+from pairvdn.experiment.curves import learning_curve
 from pairvdn.experiment.evaluate import Settings, evaluate
 from pairvdn.experiment.folder import read_config, read_metrics, run_folders, seeds_of
 
@@ -89,6 +90,7 @@ def numbers(what: dict[str, Any], row: str, folder: Path) -> dict[str, Any]:
                 for name, moments in extra["random"]["measures"].items()
             },
         },
+        "curve": _curve(folder),
         # Of all seeds together, which were trained side by side.
         "cost": {
             "seconds": math.ceil(max(line["clock"]["seconds"] for line in last)),
@@ -96,6 +98,13 @@ def numbers(what: dict[str, Any], row: str, folder: Path) -> dict[str, Any]:
             "updates": sum(line["updates"] for line in last),
         },
     }
+
+
+def _curve(folder: Path) -> dict[str, list[float]]:
+    """Greedy returns while training, mean and interval over seeds."""
+    found = learning_curve([folder])._asdict()
+    del found["seeds"]
+    return {name: [round(float(one), 4) for one in line] for name, line in found.items()}
 
 
 def _short(summary: dict[str, Any] | None) -> dict[str, Any] | None:

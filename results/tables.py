@@ -80,15 +80,19 @@ def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
 
 
 def _main() -> list[list[str]]:
-    """What main.toml lists: chance, VDN and the pair-wise method of each task."""
-    lines = [["task", "random", "vdn", "pair-wise", "seeds"]]
+    """What main.toml lists: chance, VDN, the paper's ring and the variant that suits the task."""
+    lines = [["task", "random", "`vdn`", "`pairvdn`", "a variant", "seeds"]]
     for line in tomllib.loads((HERE / "main.toml").read_text(encoding="utf-8"))["line"]:
-        known, path = experiment.rows(line["experiment"]), line["path"]
-        pairs = known[line["pairs"]]
-        others = [pairs["random"], known.get(line.get("vdn"), {})]
-        cells = [_number(experiment.at(row, path)) for row in others]
-        ours = f"`{line['method']}` {_number(experiment.at(pairs, path))}"
-        lines.append([line["task"], *cells, ours, str(pairs["seeds"])])
+        known = experiment.rows(line["experiment"])
+        vdn, ring, variant = (known.get(line.get(key), {}) for key in ("vdn", "ring", "variant"))
+        any_row = ring or variant
+        numbers = [
+            _number(experiment.at(row, line["path"]))
+            for row in (any_row["random"], vdn, ring, variant)
+        ]
+        if variant:
+            numbers[-1] = f"`{line['method']}` {numbers[-1]}"
+        lines.append([line["task"], *numbers, str(any_row["seeds"])])
     return lines
 
 

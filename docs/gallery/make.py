@@ -71,7 +71,7 @@ class Exhibit:
 EXHIBITS = (
     Exhibit(
         "box-jump-tower.png",
-        "A tower of PairVDN",
+        "A tower of pairvdn-sorted",
         (BOXES_SORTED,),
         "Sixteen boxes, without rotation, at the moment of the greatest height. Curves are the "
         "pairs of the ring, blue where they add to the value, orange where they take from it; a "
@@ -84,16 +84,17 @@ EXHIBITS = (
         "box-jump.gif",
         "VDN beside it",
         (BOXES_VDN, BOXES_SORTED),
-        "The same start, VDN to the left and PairVDN to the right. Both were trained for the same "
-        "number of steps, with one training seed: this shows two policies, and not which method is "
-        "better.",
+        "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained for "
+        "the same number of steps, with one training seed: this shows two policies, and not which "
+        "method is better.",
         every=10,
     ),
     Exhibit(
         "simple-spread.gif",
         "Spread",
         (SPREAD,),
-        "Three agents (blue) cover three landmarks (black), each one of its own, and brake there.",
+        "Three agents (blue) head for three landmarks (black), each for one of its own, and brake "
+        "there; after 25 steps two of the three are covered on average.",
         width=300,
     ),
     Exhibit(

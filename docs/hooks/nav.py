@@ -5,15 +5,11 @@ without a pattern is what `validation.nav.omitted_files` complains about.
 """
 
 import fnmatch
-import posixpath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
-from mkdocs.structure.pages import Page
-
-LIST = "<!-- pages of this folder -->"
 
 
 @event_priority(-100)  # after the hook that adds pages
@@ -35,21 +31,3 @@ def _expanded(entries: list[Any], free: list[str]) -> list[Any]:
             free[:] = [page for page in free if page not in found]
             pages += found
     return pages
-
-
-def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Write the pages of a folder where a page asks for them."""
-    if LIST not in markdown:
-        return markdown
-    folder = posixpath.dirname(page.file.src_uri)
-    others = [
-        file
-        for file in files.documentation_pages()
-        if posixpath.dirname(file.src_uri) == folder and file is not page.file
-    ]
-    entries = [f"- [{_title(file.content_string)}]({file.name}.md)" for file in others]
-    return markdown.replace(LIST, "\n".join(entries))
-
-
-def _title(markdown: str) -> str:
-    return markdown.partition("\n")[0].removeprefix("# ")

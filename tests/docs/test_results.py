@@ -121,16 +121,22 @@ def test_tasks_and_methods_make_rows_and_a_table(tmp_path: Path, monkeypatch) ->
 
 def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> None:
     number = {"mean": 5.0, "low": 4.0, "high": 6.0, "values": [4.0, 6.0]}
-    row = {"return": number, "random": {"return": {**number, "mean": -3.0}}}
-    (tmp_path / "many.toml").write_text('[figure]\npath = "return"\nlabel = "boxes"\n')
-    (tmp_path / "many.json").write_text(json.dumps({"rows": {"left/a": row, "right/b": row}}))
+    curve = {"steps": [1, 2], "mean": [4, 5], "low": [3, 4], "high": [5, 6]}
+    row = {"return": number, "random": {"return": {**number, "mean": -3.0}}, "curve": curve}
+    (tmp_path / "many.toml").write_text(
+        '[figure]\npath = "return"\nlabel = "boxes"\ngroups = ["left", "right"]\n[curves]\n'
+    )
+    rows = {"left/a": row, "right/b": row, "not-asked/c": row}
+    (tmp_path / "many.json").write_text(json.dumps({"rows": rows}))
     monkeypatch.setattr(experiment, "FOLDER", tmp_path)
     monkeypatch.setattr(experiment, "HERE", tmp_path)
     monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures")
-    drawn = figures.draw("many").read_text(encoding="utf-8")
-    assert all(f">{word}<" in drawn for word in ("left", "right", "a", "b", "boxes"))
+    bars, curves = (path.read_text(encoding="utf-8") for path in figures.draw("many"))
+    assert all(f">{word}<" in bars for word in ("left", "right", "a", "b", "boxes"))
+    assert ">not-asked<" not in bars
+    assert all(f">{word}<" in curves for word in ("left", "not-asked", "environment steps"))
 
 
 def test_every_figure_of_the_docs_is_asked_for() -> None:
-    asked = {name for name in EXPERIMENTS if "figure" in experiment.read(name)}
+    asked = {figure for name in EXPERIMENTS for figure in figures.asked(name)}
     assert {path.stem for path in figures.FIGURES.glob("*")} <= asked

@@ -68,6 +68,15 @@ def test_pages_of_methods_have_one_shape(site):
         assert page.index("<math") < page.index("<h2"), "the formula comes first"
 
 
+@pytest.mark.parametrize("folder", ["decisions", "environments", "methods", "results"])
+def test_a_folder_names_its_pages(folder):
+    pages = {page.name for page in (ROOT / "docs" / folder).glob("*.md")} - {"README.md"}
+    named = set(
+        re.findall(r"\]\(([\w.-]+\.md)", (ROOT / "docs" / folder / "README.md").read_text())
+    )
+    assert pages.keys() - named == set()
+
+
 def test_nothing_is_fetched_from_elsewhere(site):
     for page in site.rglob("*.html"):
         text = page.read_text()

@@ -37,7 +37,7 @@ def add_evaluation_flags(parser: Parser) -> None:
     """How many episodes, how long, and from which seed."""
     parser.add_argument("--episodes", default="20", metavar="N", help="how many (now 20)")
     parser.add_argument(
-        "--max-steps", metavar="N", help="length of an episode; default: as in training"
+        "--max-steps", metavar="N", help="length of an episode; default: env.max_steps of the run"
     )
     parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
 

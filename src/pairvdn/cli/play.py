@@ -28,12 +28,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("play", ABOUT)
     parser.add_argument("env", metavar="ENVIRONMENT", help="for example box-jump")
     parser.add_argument(
-        "--run", metavar="RUN", type=Path, help="a trained run plays the others; none: at random"
+        "--run",
+        metavar="RUN",
+        type=Path,
+        help="plays the others; --run none: at random",
     )
     parser.add_argument("--agent", default="0", metavar="N", help="which one you are (now 0)")
     parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
     parser.add_argument(
-        "--max-steps", metavar="N", help="length of an episode; default: as in training"
+        "--max-steps", metavar="N", help="length of an episode; default: that of the environment"
     )
     parser.add_argument(
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"

@@ -12,7 +12,7 @@ from pairvdn.envs import foreign
 from pairvdn.experiment import Config, ConfigError, load_preset, preset_names, train
 from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
 
-ABOUT = """Train from a preset, ENV/METHOD (the best recipe known) or ENV/METHOD-paper (the paper's
+ABOUT = """Train from a preset, ENV/METHOD (our own recipe) or ENV/METHOD-paper (the paper's
 hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
 too, and so does an environment of another library: pettingzoo:MODULE.ENV --method METHOD, or
 jaxmarl:NAME. Every field of the config is a flag; which there are depends on the preset:

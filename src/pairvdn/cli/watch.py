@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--episodes", default="3", metavar="N", help="how many (now 3)")
     parser.add_argument(
-        "--max-steps", metavar="N", help="length of an episode; default: as in training"
+        "--max-steps", metavar="N", help="length of an episode; default: env.max_steps of the run"
     )
     parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
     parser.add_argument(

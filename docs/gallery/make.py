@@ -84,9 +84,9 @@ EXHIBITS = (
         "box-jump.gif",
         "VDN beside it",
         (BOXES_VDN, BOXES_SORTED),
-        "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained for "
-        "the same number of steps, with one training seed: this shows two policies, and not which "
-        "method is better.",
+        "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained "
+        "for the same number of steps, with one training seed: this shows two policies, and not "
+        "which method is better.",
         every=10,
     ),
     Exhibit(

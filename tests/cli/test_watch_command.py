@@ -44,7 +44,7 @@ def test_two_runs_and_the_browser(
     path = Path(capsys.readouterr().out.strip())
     assert opened == [path.as_uri()]
     text = path.read_text()
-    assert '"name":"seed-1"' in text
+    assert f'"name":"{vdn.name}/seed-1"' in text
     assert '"method":"iql"' in text
     assert '"checkpoint":"best"' in text
 

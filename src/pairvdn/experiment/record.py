@@ -12,6 +12,7 @@ from pairvdn.evaluation import Recording, record_greedy
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.evaluate import Settings as Evaluated
 from pairvdn.experiment.evaluate import env_for
+from pairvdn.experiment.folder import seeds_of
 from pairvdn.experiment.run import Loaded, load
 
 
@@ -70,7 +71,7 @@ def _env_for(loaded: Loaded, settings: Settings) -> Environment[Any]:
 def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:
     actions, observations = _names(env)
     return RecordedRun(
-        name=loaded.folder.resolve().name,
+        name=_name(loaded.folder.resolve()),
         environment=loaded.config.env.name,
         method=loaded.config.method.name,
         checkpoint=loaded.checkpoint,
@@ -88,6 +89,12 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
             action_hold=loaded.action_hold,
         ),
     )
+
+
+def _name(folder: Path) -> str:
+    """Of a run; one seed of several is named with the folder of all, as there are many seeds 0."""
+    among_seeds = seeds_of(folder.parent) is not None
+    return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
 
 
 def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:

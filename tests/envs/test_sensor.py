@@ -107,6 +107,14 @@ def test_known_returns():
     assert informed.max() == 30
 
 
+def test_sensors_stand_in_five_columns_of_three():
+    env = envs.make("sensor")
+    _, told = jax.jit(env.reset)(jax.random.key(0))
+    x, y = np.asarray(env.positions(told.observation, told.state)).T
+    assert sorted(collections.Counter(x.tolist()).values()) == [3] * 5
+    assert y[0] > y[-1]  # they are numbered from the top
+
+
 def test_scans_outside_the_map_are_masked():
     _, told = envs.make("sensor").reset(jax.random.key(0))
     corner, middle = told.mask[0], told.mask[7]  # at (0, 0) and (2, 4)

@@ -80,7 +80,7 @@ class HasPositions(Protocol):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n k"]:
-        """Where the agents are, in world units.
+        """Where the agents are, in world units: first x, to the right, then y, up, if any.
 
         Takes what replay holds, the observation and the global state of a `TimeStep`, so that a
         value can choose partners by distance for remembered steps too.

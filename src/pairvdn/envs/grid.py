@@ -21,6 +21,11 @@ def same_cell(
     return (first[..., 0] == second[..., 0]) & (first[..., 1] == second[..., 1])
 
 
+def upright(cells: Float[Array, "*many 2"]) -> Float[Array, "*many 2"]:
+    """Rows and columns as positions: x to the right, y up; distances stay as they are."""
+    return jnp.stack([cells[..., 1], -cells[..., 0]], axis=-1)
+
+
 def centres(cells: Int32[Array, "*many 2"], rows: int) -> Float[Array, "*many 2"]:
     """The middle of each cell for a scene: x to the right, y up, cells of side 1."""
     row, column = jnp.moveaxis(cells.astype(jnp.float32), -1, 0)

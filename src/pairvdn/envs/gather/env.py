@@ -11,6 +11,7 @@ from pairvdn.envs.gather.reward import approach, team_reward
 from pairvdn.envs.gather.rules import DISPLACEMENTS, at_goals, move, start
 from pairvdn.envs.gather.scene import scene
 from pairvdn.envs.gather.types import GatherState
+from pairvdn.envs.grid import upright
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -111,9 +112,9 @@ class Gather(Environment[GatherState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Row and column of each agent."""
+        """Where each agent stands: x to the right, y up."""
         del state
-        return observation[:, :2]
+        return upright(observation[:, :2])
 
     def scene(self, state: GatherState) -> Scene:
         """Goals and agents on the grid."""

@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.arguments import number_within, whole_number
 from pairvdn.envs.base import Environment
+from pairvdn.envs.grid import upright
 from pairvdn.envs.predator_prey.observe import (
     NUMBERS_EACH,
     OBSERVATION_NAMES,
@@ -146,9 +147,9 @@ class PredatorPrey(Environment[PredatorPreyState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Row and column of each predator; those who left are together, far from all others."""
+        """Where each predator is, x to the right, y up; those who left are together, far away."""
         del observation
-        return predator_cells(state, self.num_agents, self.size)
+        return upright(predator_cells(state, self.num_agents, self.size))
 
     def scene(self, state: PredatorPreyState) -> Scene:
         """Predators and prey on the grid."""

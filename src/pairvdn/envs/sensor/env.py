@@ -6,7 +6,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.arguments import whole_number
 from pairvdn.envs.base import Environment
-from pairvdn.envs.grid import same_cell
+from pairvdn.envs.grid import same_cell, upright
 from pairvdn.envs.scene import Scene
 from pairvdn.envs.sensor.observe import OBSERVATION_NAMES, WAYS, global_state, observe
 from pairvdn.envs.sensor.reward import team_reward
@@ -111,9 +111,9 @@ class Sensor(Environment[SensorState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Row and column of each sensor."""
+        """Where each sensor is: x to the right, y up."""
         del state
-        return observation[:, -2:]
+        return upright(observation[:, -2:])
 
     def scene(self, state: SensorState) -> Scene:
         """Sensors, targets, and what was scanned last."""

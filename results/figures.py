@@ -30,7 +30,7 @@ def by_group(known: dict[str, Any], asked: dict[str, Any]) -> dict[str, list[str
     groups: dict[str, list[str]] = {}
     for row in known:
         groups.setdefault(experiment.group(row), []).append(row)
-    return {group: groups[group] for group in asked.get("groups", groups)}
+    return {group: groups[group] for group in asked.get("groups", groups) if group in groups}
 
 
 def draw_figure(name: str, figure: dict[str, Any], stem: Path) -> list[Path]:
@@ -49,7 +49,7 @@ def draw_figure(name: str, figure: dict[str, Any], stem: Path) -> list[Path]:
 
 def draw_learning(name: str, curves: dict[str, Any], stem: Path) -> list[Path]:
     """Greedy returns while training."""
-    known = experiment.rows(name)
+    known = {row: found for row, found in experiment.rows(name).items() if "curve" in found}
     panels = [
         Panel(group or name, [_curve(_method(row), known[row]["curve"]) for row in rows])
         for group, rows in by_group(known, curves).items()

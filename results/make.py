@@ -19,7 +19,13 @@ from pairvdn.cli.train import preset_config
 from pairvdn.experiment import Config
 from pairvdn.experiment.curves import learning_curve
 from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.folder import read_config, read_metrics, run_folders, seeds_of
+from pairvdn.experiment.folder import (
+    is_finished,
+    read_config,
+    read_metrics,
+    run_folders,
+    seeds_of,
+)
 
 
 def command(what: dict[str, Any], row: str) -> list[str]:
@@ -116,8 +122,8 @@ def finished(folder: Path) -> bool:
     """Whether all seeds of a row have been trained to their last epoch."""
     if not (folder / "config.toml").exists():
         return False
-    epochs = [line["epoch"] for run in run_folders(folder) for line in read_metrics(run)[-1:]]
-    return bool(epochs) and min(epochs) + 1 == read_config(folder).epochs
+    config = read_config(folder)
+    return all(is_finished(run, config) for run in run_folders(folder))
 
 
 def write(name: str, what: dict[str, Any], only: list[str], runs: Path) -> None:

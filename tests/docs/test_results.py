@@ -41,6 +41,7 @@ ROWS = [(name, row) for name in EXPERIMENTS for row in rows(name)]
 @pytest.mark.parametrize(("name", "row"), ROWS)
 def test_every_row_is_a_config(name: str, row: str) -> None:
     config, seeds = make.asked(experiment.read(name), row)
+    config.build()
     assert make.command(experiment.read(name), row)[0].startswith(config.env.name)
     assert len(seeds) >= 2
 

@@ -69,12 +69,23 @@ def test_changes() -> None:
     assert "order" not in config.method.arguments
 
 
+def test_another_method_keeps_its_networks_and_nothing_else() -> None:
+    best = load_preset("box-jump/best")
+    dcg = best.replace({"method.name": "dcg"})
+    assert dcg.method.arguments["layer_norm"] is True
+    assert dcg.method.arguments["utilities"] is True  # its own default
+    nearest = best.replace({"method.name": "pairvdn-nearest"})
+    assert nearest.method.arguments["column_gap"] is None
+    nearest.build()
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"env.num_agnets": 3}, "did you mean 'num_agents'"),
         ({"envv.num_agents": 3}, "did you mean 'env'"),
         ({"epoch": 3}, "did you mean 'epochs'"),
+        ({"seed.foo": 3}, "no key 'seed'"),
         ({"epochs": 0}, "at least 1"),
         ({"epochs": 2.5}, "a whole number"),
         ({"epochs": True}, "a whole number"),

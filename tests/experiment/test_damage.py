@@ -1,6 +1,7 @@
 """Damaged checkpoints, full disks and folders that cannot be written."""
 
 import errno
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -93,6 +94,30 @@ def test_the_checkpoint_before_a_damaged_one_is_used(
     assert any(f"epoch-{EPOCHS:06d} is not used" in one for one in said)
     assert epochs == [EPOCHS]
     assert_same_end(run, finished, EPOCHS)
+
+
+def test_nothing_is_lost_where_no_checkpoint_can_be_used(run: Path) -> None:
+    shutil.rmtree(run / "checkpoints" / f"epoch-{EPOCHS:06d}")
+    (run / "checkpoints" / f"epoch-{EPOCHS - 1:06d}" / "replay.npz").unlink()
+    before = {path: path.read_bytes() for path in run.rglob("*.*") if path.is_file()}
+    with pytest.raises(RunError, match="they are left as they are"):
+        resume(run, say=lambda _: None)
+    assert {path: path.read_bytes() for path in before} == before
+    assert pairvdn.load(run).epoch == EPOCHS - 1
+
+
+def test_what_belongs_to_another_config_is_not_loaded(run: Path) -> None:
+    config = run / "config.toml"
+    config.write_text(re.sub(r"hidden_sizes = \[\d+", "hidden_sizes = [7", config.read_text()))
+    with pytest.raises(RunError, match="belongs to another config"):
+        pairvdn.load(run)
+
+
+@pytest.mark.parametrize("file", ["seeds.json", "metrics.jsonl"])
+def test_a_file_that_is_no_json_is_named(file: str, run: Path, capsys) -> None:
+    (run / file).write_text("no json\n")
+    assert main(["plot", str(run), "--out", str(run / "curves")]) == 2
+    assert f"{file} cannot be used" in capsys.readouterr().err
 
 
 def test_loading_warns_and_uses_the_one_before(run: Path) -> None:

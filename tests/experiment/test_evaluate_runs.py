@@ -1,6 +1,7 @@
 """Runs on disk become numbers: always the same ones, and never those of another checkpoint."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,8 +12,14 @@ from small_runs import small_run
 from pairvdn.envs import make
 from pairvdn.evaluation import play_greedy
 from pairvdn.experiment import ConfigError, load
-from pairvdn.experiment.compare import compare, task_labels
-from pairvdn.experiment.curves import OVER_EPISODES, OVER_SEEDS, learning_curve, shading
+from pairvdn.experiment.compare import compare, grouped, task_labels
+from pairvdn.experiment.curves import (
+    OVER_EPISODES,
+    OVER_SEEDS,
+    final_returns,
+    learning_curve,
+    shading,
+)
 from pairvdn.experiment.errors import RunError
 from pairvdn.experiment.evaluate import Settings, evaluate, moments
 from pairvdn.experiment.folder import read_config
@@ -119,7 +126,7 @@ def test_wrong_settings_are_named(wrong: dict, message: str) -> None:
         Settings(**wrong)
 
 
-def test_moments_are_the_end_of_training_and_the_end() -> None:
+def test_moments_are_the_usual_end_and_the_end() -> None:
     assert moments(400, 1000) == (400, 1000)
     assert moments(400, 400) == (400,)
     assert moments(400, 100) == (100,)
@@ -163,11 +170,29 @@ def test_task_labels_say_in_what_tasks_differ(vdn: Path, boxes: Path) -> None:
     more = boxes.replace({"env.num_boxes": 3, "env.max_steps": 9})
     game = read_config(vdn)
     assert task_labels([boxes, more, game]) == [
-        "box-jump num_boxes=2",
-        "box-jump num_boxes=3",
+        "box-jump max_steps=8 num_boxes=2",
+        "box-jump max_steps=9 num_boxes=3",
         "climbing",
     ]
-    assert task_labels([boxes, boxes.replace({"env.max_steps": 9})]) == ["box-jump"] * 2
+    longer = [boxes, boxes.replace({"env.max_steps": 9})]
+    assert task_labels(longer) == ["box-jump max_steps=8", "box-jump max_steps=9"]
+    assert task_labels(longer, ignoring=("max_steps",)) == ["box-jump"] * 2
+
+
+def test_runs_that_were_trained_differently_are_no_seeds_of_one_row(
+    vdn: Path, iql: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copytree(vdn / "seed-0", tmp_path / "longer"))
+    config = other / "config.toml"
+    config.write_text(re.sub(r"^epochs = .*", "epochs = 99", config.read_text()))
+    seeds = [vdn / "seed-0", vdn / "seed-1"]
+    assert grouped([*seeds, other, iql]) == {
+        ("climbing", "vdn (seed-0)"): seeds,
+        ("climbing", "vdn (longer)"): [other],
+        ("climbing", "iql"): [iql],
+    }
+    with pytest.raises(ConfigError, match="seed-0 is named twice"):
+        grouped([*seeds, vdn / "seed-0"])
 
 
 def test_learning_curves_are_means_over_seeds_with_their_interval(vdn: Path) -> None:
@@ -186,3 +211,18 @@ def test_a_run_without_evaluations_has_no_curve(vdn: Path, tmp_path: Path) -> No
     (run / "metrics.jsonl").write_text("")
     with pytest.raises(RunError, match="no evaluation yet"):
         learning_curve([run])
+
+
+def test_a_run_that_stopped_early_shortens_curves_and_not_ends(vdn: Path, tmp_path: Path) -> None:
+    early = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
+    lines = (early / "metrics.jsonl").read_text().splitlines(keepends=True)
+    first = next(line for line in lines if "evaluation" in line)
+    (early / "metrics.jsonl").write_text(first)
+    runs = [vdn / "seed-1", early]
+    assert len(learning_curve(runs).steps) == 1
+    ends = [final_returns([run]).values.mean() for run in runs]
+    assert final_returns(runs).values == pytest.approx(ends)
+    other = json.loads(first)
+    (early / "metrics.jsonl").write_text(json.dumps({**other, "env_steps": 7}) + "\n")
+    with pytest.raises(RunError, match="after other numbers of steps"):
+        learning_curve(runs)

@@ -75,6 +75,10 @@ def _run(name: str, *arguments: str) -> int:
         return _fail(1, one_line(error))
     except Interrupted as stop:
         return _fail(128 + stop.signum, one_line(stop))
+    except OSError as error:  # a place that cannot be read or written
+        if error.filename is None:
+            raise
+        return _fail(1, f"{error.filename}: {error.strerror}")
 
 
 def _fail(code: int, message: str) -> int:

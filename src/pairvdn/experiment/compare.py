@@ -20,8 +20,9 @@ from pairvdn.experiment.evaluate import Settings, evaluate
 from pairvdn.experiment.folder import read_config
 from pairvdn.experiment.pretrained import run_path
 
-# What may differ between runs of one task: the length of an episode is chosen at evaluation.
-_NOT_THE_TASK = ("max_steps",)
+# What may differ between runs of one recipe: the task, where the random numbers start, and what
+# changes no result.
+_NOT_THE_RECIPE = ("env", "seed", "evaluation", "checkpoints")
 
 
 class Row(NamedTuple):
@@ -55,19 +56,43 @@ def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
     if not folders:
         raise ConfigError("Name at least one run.")
     paths = [run_path(folder) for folder in folders]
-    tasks = task_labels([read_config(path) for path in paths])
-    groups: dict[tuple[str, str], list[Path]] = {}
-    for path, task in zip(paths, tasks, strict=True):
-        groups.setdefault((task, read_config(path).method.name), []).append(path)
+    groups = grouped(paths, ignoring=() if settings.max_steps is None else ("max_steps",))
     last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
     best = {name: [_best(path, settings) for path in group] for name, group in groups.items()}
     rows = [_row(name, last, best) for name in groups]
     return Comparison(rows, _over_tasks({name: scores(ones) for name, ones in last.items()}))
 
 
-def task_labels(configs: Sequence[Config]) -> list[str]:
+def grouped(
+    paths: Sequence[Path], *, ignoring: Sequence[str] = ()
+) -> dict[tuple[str, str], list[Path]]:
+    """Task and method -> the runs of it, which are then taken for seeds of one experiment.
+
+    Runs of one method and task that were trained differently are kept apart, and then named after
+    their folders. `ignoring` are arguments of environments that may differ within a task.
+    """
+    twice = [path for path in paths if list(paths).count(path) > 1]
+    if twice:
+        raise ConfigError(f"{twice[0]} is named twice.")
+    configs = [read_config(path) for path in paths]
+    recipes: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, int], list[Path]] = {}
+    for path, config, task in zip(paths, configs, task_labels(configs, ignoring), strict=True):
+        plain = config.to_dict()
+        recipe = {key: plain[key] for key in plain if key not in _NOT_THE_RECIPE}
+        known = recipes.setdefault((task, config.method.name), [])
+        if recipe not in known:
+            known.append(recipe)
+        groups.setdefault((task, config.method.name, known.index(recipe)), []).append(path)
+    return {
+        (task, method if len(recipes[task, method]) == 1 else f"{method} ({runs[0].name})"): runs
+        for (task, method, _), runs in groups.items()
+    }
+
+
+def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list[str]:
     """A short name of each config's task: the environment, and in what it differs from others."""
-    plain = [_task(config) for config in configs]
+    plain = [_task(config, ignoring) for config in configs]
     labels = []
     for config, task in zip(configs, plain, strict=True):
         peers = [other for other in plain if other["name"] == task["name"]]
@@ -93,12 +118,10 @@ def scores(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
     )
 
 
-def _task(config: Config) -> dict[str, Any]:
-    plain = {key: config.env.arguments[key] for key in config.env.arguments}
-    return {
-        "name": config.env.name,
-        **{key: value for key, value in plain.items() if key not in _NOT_THE_TASK},
-    }
+def _task(config: Config, ignoring: Sequence[str]) -> dict[str, Any]:
+    arguments = config.env.arguments
+    counting = {key: value for key, value in arguments.items() if key not in ignoring}
+    return {"name": config.env.name, **counting}
 
 
 def _best(folder: Path, settings: Settings) -> dict[str, Any]:

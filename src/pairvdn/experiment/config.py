@@ -18,6 +18,7 @@ from pairvdn.learning import Learner
 from pairvdn.learning.arguments import require_at_least
 from pairvdn.learning.policy import tables
 from pairvdn.values import Value
+from pairvdn.values.networks import NetworkArguments
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,8 +69,15 @@ PRACTICE = "practice"
 # Sections that are plain records; those of `KINDS` are chosen by name.
 RECORDS: dict[str, type] = {"evaluation": Evaluation, "checkpoints": Checkpoints}
 
-# Components that share arguments which mean the same: sizes of networks, the discount.
-_ALIKE = ("method", "learner")
+
+def _kept_arguments(kind: str, name: str) -> set[str]:
+    """What another component of this kind keeps of the one that it takes the place of.
+
+    Networks of all methods, and schedules of all learners, have arguments that mean the same; what
+    a method does with its networks is its own.
+    """
+    known = set(known_arguments(kind, name)) if kind in ("method", "learner") else set()
+    return known & set(NetworkArguments.__annotations__) if kind == "method" else known
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,21 +149,21 @@ class Config:
     def replace(self, changes: Mapping[str, Any]) -> "Config":
         """A config with other values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
 
-        Naming another component drops the arguments of the old one: all, or for methods and
-        learners, whose arguments mean the same, those that it does not have.
+        Naming another component drops the arguments of the old one; a method keeps those of its
+        networks, a learner those that the other one has too.
         """
         plain = self.to_dict()
         for kind in KINDS:
             name = changes.get(f"{kind}.name", plain[kind]["name"])
             if name != plain[kind]["name"]:
-                known = known_arguments(kind, name) if kind in _ALIKE else {}
-                shared = {key: plain[kind][key] for key in known if key in plain[kind]}
+                kept = _kept_arguments(kind, name)
+                shared = {key: value for key, value in plain[kind].items() if key in kept}
                 plain[kind] = {"name": name, **shared}
                 if kind == "env":
                     plain[PRACTICE] = {}
         for path, value in changes.items():
             section, _, key = path.rpartition(".")
-            if section and section not in plain:
+            if section and not isinstance(plain.get(section), dict):
                 raise ConfigError(f"A config has no key {section!r}; {hint(section, plain)}")
             (plain[section] if section else plain)[key] = value
         return Config.from_dict(plain)

@@ -42,8 +42,11 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     With several seeds the band is the bootstrap interval of their mean, with one seed the standard
     deviation over its evaluation episodes, as in the paper's figures.
     """
-    evaluated = _evaluations(folders)
+    every = _evaluations(folders)
+    evaluated = [lines[: min(map(len, every))] for lines in every]
     steps = np.array([line["env_steps"] for line in evaluated[0]], np.float64)
+    if any([line["env_steps"] for line in lines] != steps.tolist() for lines in evaluated):
+        raise FolderError(f"{folders[0]} and others were evaluated after other numbers of steps.")
     means = np.array([[line["evaluation"]["mean"] for line in one] for one in evaluated])
     if len(evaluated) == 1:
         episodes = [np.array(line["evaluation"]["values"]) for line in evaluated[0]]
@@ -69,13 +72,13 @@ def final_returns(folders: Sequence[Path]) -> Final:
 
 
 def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
-    """The evaluated lines of every seed in these folders, as many as all of them have."""
+    """The evaluated lines of every seed in these folders; each has at least one."""
     runs = [run for folder in folders for run in run_folders(folder)]
     evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
-    points = min(len(lines) for lines in evaluated)
-    if points == 0:
-        raise FolderError(f"{folders[0]} has no evaluation yet: there is nothing to plot.")
-    return [lines[:points] for lines in evaluated]
+    for run, lines in zip(runs, evaluated, strict=True):
+        if not lines:
+            raise FolderError(f"{run} has no evaluation yet: there is nothing to plot.")
+    return evaluated
 
 
 def _mean(numbers: Line, rng: np.random.Generator) -> Estimate:

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from pairvdn import __version__
 from pairvdn.envs import Task
 from pairvdn.evaluation import Played, play_greedy, play_random, report
 from pairvdn.experiment.checkpoint import write_text
@@ -18,12 +19,11 @@ from pairvdn.experiment.folder import RunFolder, read_metrics, run_folders
 from pairvdn.experiment.pretrained import is_pretrained, run_path
 from pairvdn.experiment.run import Loaded, load
 from pairvdn.experiment.saving import explained
-from pairvdn.values import Value
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Which greedy episodes are played; `max_steps` None is as long as in training."""
+    """Which greedy episodes are played; `max_steps` None is the length that `env` says."""
 
     MOST_EPISODES: ClassVar[int] = 100_000
     MOST_STEPS: ClassVar[int] = 1_000_000
@@ -66,9 +66,9 @@ def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
     return together
 
 
-def moments(trained_steps: int, max_steps: int) -> tuple[int, ...]:
-    """When measures are taken: as late as episodes were in training, and at the end."""
-    return tuple(sorted({min(trained_steps, max_steps), max_steps}))
+def moments(usual_steps: int, max_steps: int) -> tuple[int, ...]:
+    """When measures are taken: where episodes usually end, and at the end of these."""
+    return tuple(sorted({min(usual_steps, max_steps), max_steps}))
 
 
 def env_for(loaded: Loaded, max_steps: int | None) -> Task:
@@ -87,7 +87,7 @@ def diverged(run: Path) -> bool:
 
 def _evaluate_run(run: Path, settings: Settings) -> dict[str, Any]:
     loaded = load(run, settings.checkpoint)
-    fingerprint = _fingerprint(loaded.value)
+    fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
     known = _kept(run, settings)
     if known is not None and known["extra"].get("fingerprint") == fingerprint:
@@ -155,16 +155,17 @@ def _played(returns: dict[str, Any], extra: dict[str, Any]) -> Played:
     )
 
 
-def _fingerprint(value: Value[Any]) -> str:
-    """A checksum of everything that was learned."""
-    checksum = 0
-    for leaf in jax.tree.leaves(eqx.filter(value, eqx.is_array)):
+def _fingerprint(loaded: Loaded) -> str:
+    """A checksum of everything that was learned, and of where it plays."""
+    world = {"version": __version__, **loaded.config.to_dict()["env"]}
+    checksum = zlib.crc32(json.dumps(world, sort_keys=True).encode())
+    for leaf in jax.tree.leaves(eqx.filter(loaded.value, eqx.is_array)):
         checksum = zlib.crc32(np.ascontiguousarray(leaf).data, checksum)
     return f"{checksum:08x}"
 
 
 def _file(folder: Path, settings: Settings) -> Path:
-    steps = "as-trained" if settings.max_steps is None else str(settings.max_steps)
+    steps = "usual" if settings.max_steps is None else str(settings.max_steps)
     name = f"{settings.checkpoint}-episodes-{settings.episodes}-steps-{steps}-seed-{settings.seed}"
     return RunFolder(folder).evaluations / f"{name}.json"
 

@@ -127,11 +127,19 @@ def read_config(folder: Path) -> Config:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of metrics; one that is only half written yet is left out."""
+    """The metrics of a run, as far as they have been written."""
     try:
         text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
+    try:
+        return parse_metrics(text)
+    except ValueError as error:
+        raise FolderError(f"{folder / 'metrics.jsonl'} cannot be used: {error}") from error
+
+
+def parse_metrics(text: str) -> list[dict[str, Any]]:
+    """The lines of metrics; one that is only half written yet is left out."""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -141,6 +149,8 @@ def seeds_of(folder: Path) -> list[int] | None:
         seeds: list[int] = json.loads((folder / "seeds.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except ValueError as error:
+        raise FolderError(f"{folder / 'seeds.json'} cannot be used: {error}") from error
     return seeds
 
 

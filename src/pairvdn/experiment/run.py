@@ -29,7 +29,7 @@ from pairvdn.experiment.lock import locked
 from pairvdn.experiment.loggers import Logger
 from pairvdn.experiment.loop import Report, go_on
 from pairvdn.experiment.pretrained import run_path
-from pairvdn.experiment.saving import explained
+from pairvdn.experiment.saving import explained, require_same
 from pairvdn.experiment.shards import Shards
 from pairvdn.experiment.team import ALONE
 from pairvdn.experiment.trainings import require_memory, trainings
@@ -217,5 +217,7 @@ def _value_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Valu
             if path.exists():
                 warnings.warn(f"{path} is not used: {error}", stacklevel=3)
             continue
+        for array, like in zip(jax.tree.leaves(arrays), jax.tree.leaves(shape), strict=True):
+            require_same(path, array, like)
         return jax.tree.map(jax.numpy.asarray, arrays), epoch
     raise RunError(f"{folder.path} has no {which} checkpoint that can be used yet.")

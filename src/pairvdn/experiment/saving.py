@@ -63,10 +63,10 @@ def restore(path: Path, shape: LearnerState) -> LearnerState:
     for array, like in zip(
         jax.tree.leaves(learner), jax.tree.leaves(without_replay(shape)), strict=True
     ):
-        _require_same(path, array.shape, array.dtype, like.shape, like.dtype)
+        require_same(path, array, like)
 
     def full(rows: np.ndarray, like: Any) -> np.ndarray:
-        _require_same(path, rows.shape[1:], rows.dtype, like.shape[1:], like.dtype)
+        require_same(path, rows, like, of_rows=True)
         memory = np.zeros(like.shape, like.dtype)
         memory[: len(rows)] = rows  # the others were never written
         return memory
@@ -91,7 +91,7 @@ class Found:
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
 ) -> Found | None:
-    """The newest states that every run has whole, replay included; None if there are none."""
+    """The newest states that every run has whole, replay included; None if nothing is saved."""
     common = set.intersection(*({path.name for path in one.saved()} for one in folders))
     for name in sorted(common, reverse=True):
         paths = [one.checkpoints / name for one in folders]
@@ -103,7 +103,11 @@ def newest_sound(
             continue
         return Found(states, float(facts["seconds"]), facts.get("place"))
     if any(one.saved() for one in folders):
-        say("warning: no checkpoint can be used; starting over")
+        raise RunError(
+            f"{folders[0].path} has checkpoints, and none that all of its seeds could go on from; "
+            "they are left as they are. Train anew in another folder, or move them away to start "
+            "over."
+        )
     return None
 
 
@@ -132,6 +136,8 @@ def without_replay(state: LearnerState) -> LearnerState:
     return bare
 
 
-def _require_same(path: Path, shape: Any, dtype: Any, like_shape: Any, like_dtype: Any) -> None:
-    if (shape, dtype) != (like_shape, like_dtype):
+def require_same(path: Path, array: Any, like: Any, *, of_rows: bool = False) -> None:
+    """Refuse an array of another shape or type than the config asks for, or its rows."""
+    first = 1 if of_rows else 0
+    if (array.shape[first:], array.dtype) != (like.shape[first:], like.dtype):
         raise RunError(f"{path} belongs to another config; was config.toml changed?")

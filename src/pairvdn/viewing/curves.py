@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pairvdn.envs import Task
 from pairvdn.evaluation import play_random
-from pairvdn.experiment.compare import task_labels
+from pairvdn.experiment.compare import grouped
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.curves import (
     Final,
@@ -86,9 +86,8 @@ def random_return(env: Task) -> float:
 
 
 def _tasks(paths: Sequence[Path]) -> list[TaskRuns]:
-    configs = [read_config(path) for path in paths]
     tasks: dict[str, TaskRuns] = {}
-    for path, config, title in zip(paths, configs, task_labels(configs), strict=True):
-        task = tasks.setdefault(title, TaskRuns(title, config, {}))
-        task.runs.setdefault(config.method.name, []).append(path)
+    for (title, method), runs in grouped(paths).items():
+        task = tasks.setdefault(title, TaskRuns(title, read_config(runs[0]), {}))
+        task.runs[method] = runs
     return list(tasks.values())

@@ -18,7 +18,7 @@ from pairvdn.experiment.errors import (
     RunError,
     one_line,
 )
-from pairvdn.experiment.folder import RunFolder
+from pairvdn.experiment.folder import RunFolder, parse_metrics
 from pairvdn.experiment.grid.cells import Cell, News, Standing, State
 from pairvdn.experiment.loop import Report
 from pairvdn.experiment.run import resume, train
@@ -142,8 +142,7 @@ def last_return(cell: Cell, storage: Storage) -> float | None:
 def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
     """Epochs done -> greedy return then, mean over seeds, as far as all seeds have got."""
     texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
-    lines = [[json.loads(line) for line in text.splitlines()] for text in texts]
-    evaluated = [[line for line in one if "evaluation" in line] for one in lines]
+    evaluated = [[line for line in parse_metrics(text) if "evaluation" in line] for text in texts]
     return {
         seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
         for seeds in zip(*evaluated, strict=False)

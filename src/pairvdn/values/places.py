@@ -73,6 +73,12 @@ class Places(eqx.Module):
     column_gap: float | None = eqx.field(static=True)  # of `left_to_right`
     offset_scale: float | None = eqx.field(static=True)  # of `offsets`; None: nothing is told
 
+    def __check_init__(self) -> None:
+        for name in ("column_gap", "offset_scale"):
+            given = getattr(self, name)
+            if given is not None and not given > 0:
+                raise ValueError(f"{name} must be above 0, or None, but is {given}.")
+
     def order(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
         """The agents in the order of a ring through them."""
         return left_to_right(positions, self.column_gap)

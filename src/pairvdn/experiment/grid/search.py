@@ -81,4 +81,17 @@ def _draw(where: str, value: Mapping[str, Any]) -> Draw:
     if not isinstance(values, list) or not values or wanted not in (None, len(values)):
         many = "a list of values" if wanted is None else "two numbers, from and to"
         raise ConfigError(f"{where}.{how} must be {many}, not {values!r}.")
+    if wanted is not None:
+        _require_range(f"{where}.{how}", how, values)
     return Draw(how, tuple(values))
+
+
+def _require_range(where: str, how: str, values: list[Any]) -> None:
+    """Two numbers that grow; whole ones, or above 0, where the draw needs that."""
+    kinds = int if how == "integers" else (int, float)
+    numbers = all(isinstance(one, kinds) and not isinstance(one, bool) for one in values)
+    if not numbers or not values[0] < values[1] or (how == "log" and values[0] <= 0):
+        needed = {"integers": "two whole numbers", "log": "two numbers above 0"}
+        raise ConfigError(
+            f"{where} must be {needed.get(how, 'two numbers')}, from and to, not {values!r}."
+        )

@@ -51,7 +51,11 @@ def draw_learning(name: str, curves: dict[str, Any], stem: Path) -> list[Path]:
     """Greedy returns while training."""
     known = {row: found for row, found in experiment.rows(name).items() if "curve" in found}
     panels = [
-        Panel(group or name, [_curve(_method(row), known[row]["curve"]) for row in rows])
+        Panel(
+            group or name,
+            [_curve(_method(row), known[row]["curve"]) for row in rows],
+            random=experiment.at(known[rows[0]]["random"], curves["random"])["mean"],
+        )
         for group, rows in by_group(known, curves).items()
     ]
     return draw_curves(panels, stem, shaded=OVER_SEEDS)

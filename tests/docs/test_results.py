@@ -125,7 +125,8 @@ def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> Non
     curve = {"steps": [1, 2], "mean": [4, 5], "low": [3, 4], "high": [5, 6]}
     row = {"return": number, "random": {"return": {**number, "mean": -3.0}}, "curve": curve}
     (tmp_path / "many.toml").write_text(
-        '[figure]\npath = "return"\nlabel = "boxes"\ngroups = ["left", "right"]\n[curves]\n'
+        '[figure]\npath = "return"\nlabel = "boxes"\ngroups = ["left", "right"]\n'
+        '[curves]\nrandom = "return"\n'
     )
     rows = {"left/a": row, "right/b": row, "not-asked/c": row}
     (tmp_path / "many.json").write_text(json.dumps({"rows": rows}))

@@ -48,7 +48,10 @@ def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
     """
     folder = run_path(folder)
     runs = run_folders(folder)
-    reports = [_evaluate_run(run, settings) for run in runs]
+    reports: list[dict[str, Any]] = []
+    for run in runs:  # which play in the same environment: chance needs to play but once
+        random = _random_played(reports[0]) if reports else None
+        reports.append(_evaluate_run(run, settings, random))
     if runs == [folder]:
         return reports[0]
     together = _described(
@@ -85,7 +88,7 @@ def diverged(run: Path) -> bool:
     return bool(lines) and bool(lines[-1]["diverged"])
 
 
-def _evaluate_run(run: Path, settings: Settings) -> dict[str, Any]:
+def _evaluate_run(run: Path, settings: Settings, random: Played | None = None) -> dict[str, Any]:
     loaded = load(run, settings.checkpoint)
     fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
@@ -115,7 +118,8 @@ def _evaluate_run(run: Path, settings: Settings) -> dict[str, Any]:
         "epochs": [loaded.epoch],
         "fingerprint": fingerprint,
     }
-    numbers = report([greedy], play_random(env, seed=settings.seed, moments=when))
+    random = random or play_random(env, seed=settings.seed, moments=when)
+    numbers = report([greedy], random)
     evaluated = _described(str(run), about, numbers, facts)
     with explained(run):
         _keep(run, settings, evaluated)

@@ -126,11 +126,13 @@ def finished(folder: Path) -> bool:
     return all(is_finished(run, config) for run in run_folders(folder))
 
 
-def write(name: str, what: dict[str, Any], only: list[str], runs: Path) -> None:
-    """Evaluate these rows if trained to their end; the JSON keeps what it has of others."""
-    new = {row: numbers(what, row, runs / row) for row in only if finished(runs / row)}
+def write(name: str, what: dict[str, Any], row: str, folder: Path) -> None:
+    """Put the numbers of a row that is trained to its end into the JSON, beside what it has."""
+    if not finished(folder):
+        return
+    new = numbers(what, row, folder)
     # Read late: rows made meanwhile by another process are not lost.
-    rows = (experiment.rows(name) if experiment.made(name) else {}) | new
+    rows = (experiment.rows(name) if experiment.made(name) else {}) | {row: new}
     rows = {row: rows[row] for row in what["rows"] if row in rows}
     result = {"evaluation": what["evaluation"], "rows": rows}
     (experiment.HERE / f"{name}.json").write_text(
@@ -153,9 +155,10 @@ def main() -> None:
     runs = given.runs / given.name
     for row in rows:
         require_as_asked(what, row, runs / row)
-    for row in () if given.no_training else rows:
-        train(what, row, runs / row)
-    write(given.name, what, rows, runs)
+    for row in rows:
+        if not given.no_training:
+            train(what, row, runs / row)
+        write(given.name, what, row, runs / row)
 
 
 if __name__ == "__main__":

@@ -78,9 +78,10 @@ def test_a_row_is_trained_evaluated_and_written(tmp_path: Path, monkeypatch) -> 
     for config in stopped.rglob("config.toml"):
         config.write_text(config.read_text().replace("epochs = 1\n", "epochs = 2\n"))
     monkeypatch.setattr(experiment, "HERE", tmp_path)
-    make.write("made", what, ["small", "not-yet"], tmp_path / "runs")
+    make.write("made", what, "small", tmp_path / "runs" / "small")
+    make.write("made", what, "not-yet", stopped)
     written = (tmp_path / "made.json").read_text()
-    make.write("made", what, ["small"], tmp_path / "no-runs-here")
+    make.write("made", what, "small", tmp_path / "no-run-here")
     assert (tmp_path / "made.json").read_text() == written  # nothing is lost
     monkeypatch.setattr(experiment, "FOLDER", tmp_path / "experiments")
     (tmp_path / "experiments").mkdir()

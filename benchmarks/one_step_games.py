@@ -19,7 +19,11 @@ from pairvdn.envs.one_step.rules import Payoff
 from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
 from pairvdn.learning.policy import greedy_actions
 
-METHODS = ("pairvdn", "pairvdn-weighted", "dcg", "dqn", "vdn", "qmix", "iql")
+# A name of the table: a method and its arguments.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "dcg-undivided": ("dcg", {"normalise": False}),
+}
+METHODS = ("pairvdn", "pairvdn-weighted", "dcg", "dcg-undivided", "dqn", "vdn", "qmix", "iql")
 UPDATES_PER_ROUND, ROUNDS = 20, 60
 
 
@@ -77,9 +81,10 @@ def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
 
 def learner_of(env: OneStepGame, method: str) -> Learner:
     """Uniformly random play, so that every method sees the same data, and plenty of updates."""
+    name, arguments = VARIANTS.get(method, (method, {}))
     return parallel_learner(
         env,
-        values.maker(method, env, hidden_sizes=(32, 32)),
+        values.maker(name, env, hidden_sizes=(32, 32), **arguments),
         num_epochs=1,
         rounds_per_epoch=ROUNDS,
         num_envs=32,
@@ -139,7 +144,9 @@ def cell(rewards: Float[np.ndarray, " seeds"], best: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--methods", nargs="+", default=METHODS, choices=values.names())
+    parser.add_argument(
+        "--methods", nargs="+", default=METHODS, choices=(*values.names(), *VARIANTS)
+    )
     arguments = parser.parse_args()
     print("| game | best | " + " | ".join(arguments.methods) + " |")
     print("|---|---|" + "---|" * len(arguments.methods))

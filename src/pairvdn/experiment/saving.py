@@ -91,7 +91,7 @@ class Found:
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
 ) -> Found | None:
-    """The newest states that every run has whole, replay included; None if nothing is saved."""
+    """The newest states that every run has whole, replay included; None if not all have any."""
     common = set.intersection(*({path.name for path in one.saved()} for one in folders))
     for name in sorted(common, reverse=True):
         paths = [one.checkpoints / name for one in folders]
@@ -102,12 +102,13 @@ def newest_sound(
             say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
             continue
         return Found(states, float(facts["seconds"]), facts.get("place"))
-    if any(one.saved() for one in folders):
+    if common:
         raise RunError(
-            f"{folders[0].path} has checkpoints, and none that all of its seeds could go on from; "
-            "they are left as they are. Train anew in another folder, or move them away to start "
-            "over."
+            f"{folders[0].path} has checkpoints, and none that can be gone on from; they are left "
+            "as they are. Train anew in another folder, or move them away to start over."
         )
+    if any(one.saved() for one in folders):  # stopped while the first ones were being saved
+        say("warning: not all seeds have a checkpoint yet; starting over")
     return None
 
 

@@ -13,8 +13,8 @@
   the others are compared, and the `path` of the number;
 - `[figure]`, if it is to be drawn: the `path` of a number, and its `label`, see figures.py; with
   `groups` of these alone;
-- `[curves]`, if learning curves are to be drawn: of which `groups`, if not all, and the path of
-  what the `random` policy reaches in as many steps as they are evaluated with;
+- `[curves]`, if learning curves are to be drawn: of which `groups` and `methods`, if not all,
+  and the path of what the `random` policy reaches in as many steps as they are evaluated with;
 - `[references]`, with tasks: lines of known numbers, one for each task.
 """
 

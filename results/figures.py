@@ -49,7 +49,11 @@ def draw_figure(name: str, figure: dict[str, Any], stem: Path) -> list[Path]:
 
 def draw_learning(name: str, curves: dict[str, Any], stem: Path) -> list[Path]:
     """Greedy returns while training."""
-    known = {row: found for row, found in experiment.rows(name).items() if "curve" in found}
+    known = {
+        row: found
+        for row, found in experiment.rows(name).items()
+        if "curve" in found and _method(row) in curves.get("methods", [_method(row)])
+    }
     panels = [
         Panel(
             group or name,

@@ -127,7 +127,7 @@ def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> Non
     row = {"return": number, "random": {"return": {**number, "mean": -3.0}}, "curve": curve}
     (tmp_path / "many.toml").write_text(
         '[figure]\npath = "return"\nlabel = "boxes"\ngroups = ["left", "right"]\n'
-        '[curves]\nrandom = "return"\n'
+        '[curves]\nrandom = "return"\nmethods = ["a", "c"]\n'
     )
     rows = {"left/a": row, "right/b": row, "not-asked/c": row}
     (tmp_path / "many.json").write_text(json.dumps({"rows": rows}))
@@ -138,6 +138,7 @@ def test_a_figure_has_a_panel_for_each_group(tmp_path: Path, monkeypatch) -> Non
     assert all(f">{word}<" in bars for word in ("left", "right", "a", "b", "boxes"))
     assert ">not-asked<" not in bars
     assert all(f">{word}<" in curves for word in ("left", "not-asked", "environment steps"))
+    assert ">right<" not in curves
 
 
 def test_every_figure_of_the_docs_is_asked_for() -> None:

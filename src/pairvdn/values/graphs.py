@@ -29,8 +29,6 @@ def graph_edges(graph: str | Sequence[Sequence[int]], num_agents: int) -> np.nda
         raise ValueError(
             f"graph must have at least one edge (i, j), but its edges have shape {edges.shape}."
         )
-    if not np.issubdtype(edges.dtype, np.integer):
-        raise ValueError(f"The edges of graph must be pairs of whole numbers, not {graph!r}.")
     if edges.min() < 0 or edges.max() >= num_agents:
         raise ValueError(
             f"The edges of graph must join agents 0 to {num_agents - 1}, but are {edges.tolist()}."

@@ -37,7 +37,8 @@ def started(cache: Path, command: list[str], devices: int) -> subprocess.Popen[s
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     }
     if devices > 1:
-        environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+        simulated = f"--xla_force_host_platform_device_count={devices}"
+        environment["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {simulated}"
     return subprocess.Popen(
         command,
         env=environment,

@@ -3,7 +3,6 @@
 Exit codes: 0; 1 failure; 2 bad input; 130 and 143 after SIGINT and SIGTERM.
 """
 
-import difflib
 import importlib
 import os
 import signal
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import pairvdn
+from pairvdn.hints import hint
 
 # name -> (module:function, what it does). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -40,9 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pairvdn {pairvdn.__version__}")
         return 0
     if given[0] not in COMMANDS:
-        near = difflib.get_close_matches(given[0], COMMANDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(COMMANDS)}."
-        return _fail(2, f"there is no command {given[0]!r}; {hint}")
+        return _fail(2, f"there is no command {given[0]!r}; {hint(given[0], COMMANDS)}")
     try:
         return _run(*given)
     except SystemExit as done:  # argparse has printed the help

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 from pairvdn.experiment import Config, ConfigError
 from pairvdn.experiment.components import KINDS, known_arguments
 from pairvdn.experiment.config import PRACTICE, RECORDS, record_arguments
-from pairvdn.experiment.errors import hint
 from pairvdn.experiment.schema import Argument, describe, parse
+from pairvdn.hints import hint
 
 _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 _UNITS = {
@@ -41,7 +41,8 @@ class Parser(argparse.ArgumentParser):
             if not flags:
                 raise ConfigError(f"{rest[0]!r} is one argument too many; see {self.prog} --help.")
             name = flags[0].partition("=")[0]
-            raise ConfigError(f"There is no flag {name}; {hint(name, self._option_string_actions)}")
+            near = hint(name, self._option_string_actions, f"see {self.prog} --help.")
+            raise ConfigError(f"There is no flag {name}; {near}")
         return namespace
 
     def error(self, message: str) -> NoReturn:

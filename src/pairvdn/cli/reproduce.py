@@ -10,7 +10,7 @@ from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.grid import add_executor_flags, carry_out, executor_of
 from pairvdn.cli.progress import OnEpoch, Say, progress
-from pairvdn.experiment.errors import ConfigError, RunError, hint
+from pairvdn.experiment.errors import ConfigError, RunError
 from pairvdn.experiment.grid import Cell, Executor
 from pairvdn.experiment.reproduce import (
     EXTENSIONS,
@@ -24,6 +24,7 @@ from pairvdn.experiment.reproduce import (
 from pairvdn.experiment.saving import explained
 from pairvdn.experiment.schema import parse
 from pairvdn.experiment.storage import Folder
+from pairvdn.hints import hint
 
 Part = Callable[[Path, Scale, OnEpoch, Say], None]
 

@@ -1,6 +1,5 @@
 """Environments as pure JAX functions, and `make`, which finds them by name."""
 
-import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +24,7 @@ from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
 from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
 from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
+from pairvdn.hints import hint
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
@@ -59,9 +59,7 @@ def constructor(name: str) -> Callable[..., Task]:
     if foreign.is_foreign(name):
         return foreign.constructor(name)
     if name not in _REGISTRY:
-        near = difflib.get_close_matches(name, _REGISTRY, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
-        raise ValueError(f"There is no environment {name!r}; {hint}")
+        raise ValueError(f"There is no environment {name!r}; {hint(name, _REGISTRY)}")
     module, _, attribute = _REGISTRY[name].partition(":")
     found: Callable[..., Task] = getattr(importlib.import_module(module), attribute)
     return found

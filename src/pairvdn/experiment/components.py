@@ -9,7 +9,7 @@ from typing import Any
 import optax
 
 from pairvdn import envs, values
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
 from pairvdn.experiment.schema import (
     NOT_GIVEN,
     PLAIN,
@@ -19,6 +19,7 @@ from pairvdn.experiment.schema import (
     fields_of,
     takes_others,
 )
+from pairvdn.hints import hint
 from pairvdn.learning import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.paper import paper_learner
 from pairvdn.learning.parallel import parallel_learner

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 
 from pairvdn.envs import Task
 from pairvdn.experiment.components import KINDS, Component, known_arguments
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
 from pairvdn.experiment.schema import NOT_GIVEN, Argument, convert, fields_of
 from pairvdn.experiment.toml import to_toml
+from pairvdn.hints import hint
 from pairvdn.learning import Learner
 from pairvdn.learning.arguments import require_at_least
 from pairvdn.learning.policy import tables

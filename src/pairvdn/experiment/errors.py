@@ -1,8 +1,5 @@
 """What can go wrong with an experiment; every message is one line for the person who runs it."""
 
-import difflib
-from collections.abc import Iterable
-
 
 class ConfigError(ValueError):
     """A config, preset or flag that cannot be used: unknown key, wrong type, out of range."""
@@ -31,12 +28,3 @@ class Interrupted(Exception):  # noqa: N818 - named for what happened, as it is 
 def one_line(error: BaseException) -> str:
     """The text of an error without line breaks."""
     return " ".join(str(error).split())
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """The nearest known name, or all of them if none is near."""
-    known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"known are {', '.join(known)}." if known else "there are none."

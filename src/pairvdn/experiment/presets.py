@@ -13,7 +13,8 @@ from typing import Any
 
 from pairvdn.envs import foreign, is_foreign
 from pairvdn.experiment.config import Config
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
+from pairvdn.hints import hint
 
 
 def preset_names() -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
-from pairvdn.experiment.errors import FolderError, hint
+from pairvdn.experiment.errors import FolderError
+from pairvdn.hints import hint
 
 PREFIX = "pretrained:"
 

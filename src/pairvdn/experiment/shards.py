@@ -10,8 +10,9 @@ from jax.sharding import Mesh
 
 from pairvdn.envs import Environment
 from pairvdn.experiment.config import Built
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
 from pairvdn.experiment.layout import EnvsDivided, Layout, OnOneDevice, SeedsDivided
+from pairvdn.hints import hint
 from pairvdn.learning.devices import AXIS
 
 # What can be divided among devices.

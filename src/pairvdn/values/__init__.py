@@ -1,10 +1,10 @@
 """Joint values: a network, a combination of its tables, and a maximiser."""
 
-import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
+from pairvdn.hints import hint
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import HasUtilities
 from pairvdn.values.base import Value
@@ -33,9 +33,7 @@ def names() -> tuple[str, ...]:
 def constructor(method: str) -> Callable[..., Value[Any]]:
     """What builds the value called `method`: its signature says which arguments there are."""
     if method not in _REGISTRY:
-        near = difflib.get_close_matches(method, _REGISTRY, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names())}."
-        raise ValueError(f"There is no method {method!r}; {hint}")
+        raise ValueError(f"There is no method {method!r}; {hint(method, _REGISTRY)}")
     module, _, attribute = _REGISTRY[method].partition(":")
     found: Callable[..., Value[Any]] = getattr(importlib.import_module(module), attribute)
     return found

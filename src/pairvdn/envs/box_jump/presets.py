@@ -1,12 +1,12 @@
 """Every number of Box Jump, checked, and the three sets of them that are known by name."""
 
 import dataclasses
-import difflib
 import math
 from typing import Any
 
 from pairvdn.envs.box_jump.observe import SCALINGS, SHARED_NUMBERS
 from pairvdn.envs.box_jump.reward import REWARDS
+from pairvdn.hints import hint
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,9 +172,7 @@ def parameters_from(preset: str, arguments: dict[str, Any]) -> Parameters:
     kinds = {field.name: field.type for field in dataclasses.fields(Parameters)}
     for name in arguments:
         if name not in kinds:
-            near = difflib.get_close_matches(name, kinds, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(kinds)}."
-            raise ValueError(f"Box Jump has no argument {name!r}; {hint}")
+            raise ValueError(f"Box Jump has no argument {name!r}; {hint(name, kinds)}")
     given = {
         name: _typed(name, kinds[name], value)
         for name, value in arguments.items()

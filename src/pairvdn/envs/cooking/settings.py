@@ -1,7 +1,6 @@
 """Every setting of the kitchen, checked, and the sets of them that are known by name."""
 
 import dataclasses
-import difflib
 import math
 from typing import Any, TypedDict
 
@@ -10,6 +9,7 @@ from pairvdn.envs.cooking.level import Level, Meta
 from pairvdn.envs.cooking.library import default_meta, load_level, load_meta
 from pairvdn.envs.cooking.recipes import RECIPES
 from pairvdn.envs.cooking.views import VIEWS
+from pairvdn.hints import hint
 
 SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
 NUMBERS = (
@@ -103,9 +103,7 @@ def settings_from(preset: str, arguments: dict[str, Any]) -> Settings:
     known = list(Changes.__annotations__)
     for name in arguments:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-            raise ValueError(f"Cooking has no argument {name!r}; {hint}")
+            raise ValueError(f"Cooking has no argument {name!r}; {hint(name, known)}")
     given = {name: value for name, value in arguments.items() if value is not None}
     chosen = {**PRESETS[preset], **given}
     name, meta = chosen.pop("level"), chosen.pop("meta", None)

@@ -1,6 +1,5 @@
 """JaxMARL's environments by name, with arguments as plain as a config can hold."""
 
-import difflib
 import importlib
 import inspect
 import warnings
@@ -10,6 +9,7 @@ from typing import Any
 from pairvdn.envs.jaxmarl.adapter import FromJaxMARL, from_jaxmarl
 from pairvdn.envs.jaxmarl.library import library
 from pairvdn.envs.jaxmarl.original import lenient
+from pairvdn.hints import hint
 
 
 def constructor(name: str) -> Callable[..., FromJaxMARL]:
@@ -21,9 +21,7 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
     jaxmarl = library()
     known = jaxmarl.registered_envs
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-        raise ValueError(f"JaxMARL has no environment {name!r}; {hint}")
+        raise ValueError(f"JaxMARL has no environment {name!r}; {hint(name, known)}")
 
     def build(
         max_steps: int | None = None, team_reward: str | None = None, **keywords: Any
@@ -62,9 +60,9 @@ def _require_known(name: str, keywords: Mapping[str, Any], env: Any) -> None:
     known = {key for one in classes for key in inspect.signature(one).parameters}
     for key in keywords:
         if key not in known:
-            near = difflib.get_close_matches(key, known - {"self", "args", "kwargs"}, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "see JaxMARL for those that it has."
-            raise ValueError(f"JaxMARL's {name} has no argument {key!r}; {hint}")
+            of_users = known - {"self", "args", "kwargs"}
+            near = hint(key, of_users, "see JaxMARL for those that it has.")
+            raise ValueError(f"JaxMARL's {name} has no argument {key!r}; {near}")
 
 
 def _layout(name: str) -> Any:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from pairvdn.hints import hint
+
 # Packages that are installed by another name than they are imported by.
 _PIP = {
     "Box2D": "Box2D",
@@ -99,15 +101,14 @@ def _nothing(name: str) -> Exception:
         if found is not None:
             inside = [one.name for one in pkgutil.iter_modules(getattr(found, "__path__", []))]
             others = {*inside, *vars(found)} - {wanted}
-            near = difflib.get_close_matches(wanted, others, n=1, cutoff=0.6)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            near = hint(wanted, others, "see its documentation.")
             return ValueError(
-                f"{full} has no {wanted!r} that is a ParallelEnv, or a module with one{hint}"
+                f"{full} has no {wanted!r} that is a ParallelEnv, or a module with one; {near}"
             )
-    near = difflib.get_close_matches(package, _FAMILIES, n=1)
-    if near:
+    family = difflib.get_close_matches(package, _FAMILIES, n=1)
+    if family:
         return ValueError(
-            f"There is no module {package!r}; did you mean 'pettingzoo:{near[0]}.{rest}'?"
+            f"There is no module {package!r}; did you mean 'pettingzoo:{family[0]}.{rest}'?"
         )
     missing = _missing(package)
     return ImportError(

@@ -10,11 +10,12 @@ from typing import Any
 
 from pairvdn.envs import is_foreign
 from pairvdn.experiment.config import Config, General
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
 from pairvdn.experiment.grid.cells import Cell, Resources
 from pairvdn.experiment.grid.search import Search, read_search
 from pairvdn.experiment.presets import load_preset
 from pairvdn.experiment.schema import convert, fields_of
+from pairvdn.hints import hint
 
 # Fields that a grid names otherwise.
 _ELSEWHERE = {"seed": "seeds", "env.name": "environments", "method.name": "methods"}

@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from pairvdn.experiment.errors import ConfigError, hint, one_line
+from pairvdn.experiment.errors import ConfigError, one_line
 from pairvdn.experiment.schema import convert, fields_of
+from pairvdn.hints import hint
 
 # How a field is drawn -> how many numbers that takes; None for as many values as one likes.
 DRAWS: Mapping[str, int | None] = {"choice": None, "uniform": 2, "log": 2, "integers": 2}

@@ -81,7 +81,7 @@ def _by_task(what: dict[str, Any], known: dict[str, Any]) -> list[list[str]]:
 
 def _main() -> list[list[str]]:
     """What main.toml lists: chance, VDN, the paper's ring and the variant that suits the task."""
-    lines = [["task", "random", "`vdn`", "`pairvdn`", "a variant", "seeds"]]
+    lines = [["task", "random", "`vdn`", "`pairvdn`", "another method", "seeds"]]
     for line in tomllib.loads((HERE / "main.toml").read_text(encoding="utf-8"))["line"]:
         known = experiment.rows(line["experiment"])
         vdn, ring, variant = (known.get(line.get(key), {}) for key in ("vdn", "ring", "variant"))

@@ -108,7 +108,9 @@ CASES = [
     ("watch RUN --seed -1", "seed must be from 0"),
     ("watch RUN --checkpoint first", "'last', 'best'"),
     ("watch RUN --out .", "is a folder"),
-    # list and benchmark
+    # demo, list and benchmark
+    ("demo --episodes 0", "--episodes must be at least 1"),
+    ("demo --epochs none", "--epochs must be a whole number"),
     ("list everything", "invalid choice"),
     ("list --json", "There is no flag --json"),
     ("list presets methods", "one argument too many"),

@@ -1,6 +1,7 @@
 """Damaged checkpoints, full disks and folders that cannot be written."""
 
 import errno
+import json
 import re
 import shutil
 import subprocess
@@ -190,6 +191,43 @@ def test_a_disk_that_cannot_be_written_leaves_the_last_checkpoint(
     monkeypatch.undo()
     assert resume(run)
     assert_same_end(run, finished, EPOCHS)
+
+
+def test_seeds_have_a_checkpoint_in_common_while_they_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = CONFIG.replace({"checkpoints.keep": 1})
+    run, write, epochs = tmp_path / "run", checkpoints.write, []
+
+    def fails_at_the_last_seed(folder: Path, parts, facts):
+        if folder.name != "best":
+            epochs.append(facts["epoch"])
+            if len(epochs) == 4:  # the second one of the second seed
+                raise OSError(errno.ENOSPC, "injected", str(folder))
+        write(folder, parts, facts)
+
+    monkeypatch.setattr("pairvdn.experiment.saving.LEAST_REST", 0)
+    monkeypatch.setattr(checkpoints, "write", fails_at_the_last_seed)
+    with pytest.raises(RunError, match="injected"):
+        train(config, run, num_seeds=2)
+    assert epochs == [1, 1, 2, 2]
+    monkeypatch.undo()
+    said: list[str] = []
+    assert resume(run, say=said.append)
+    assert f"going on after epoch 1 of {EPOCHS}" in said
+    for seed in run.glob("seed-*"):
+        assert [one.name for one in (seed / "checkpoints").glob("epoch-*")] == ["epoch-000006"]
+
+
+def test_a_best_of_an_epoch_that_is_gone_does_not_stay(run: Path) -> None:
+    manifest = run / "checkpoints" / "best" / "manifest.json"
+    described = json.loads(manifest.read_text())
+    described["facts"] = {"epoch": 6, "return": 1e9}
+    manifest.write_text(json.dumps(described))
+    shutil.rmtree(run / "checkpoints" / "epoch-000006")
+    assert resume(run)
+    reached = metrics_without_clock(run)[-1]["evaluation"]["mean"]
+    assert checkpoints.facts(manifest.parent) == {"epoch": 6, "return": reached}
 
 
 def test_a_path_below_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

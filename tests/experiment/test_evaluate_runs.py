@@ -12,7 +12,7 @@ from small_runs import small_run
 from pairvdn.envs import make
 from pairvdn.evaluation import play_greedy
 from pairvdn.experiment import ConfigError, load
-from pairvdn.experiment.compare import compare, grouped, task_labels
+from pairvdn.experiment.compare import comparable, compare, grouped, task_labels
 from pairvdn.experiment.curves import (
     OVER_EPISODES,
     OVER_SEEDS,
@@ -22,6 +22,7 @@ from pairvdn.experiment.curves import (
 )
 from pairvdn.experiment.errors import RunError
 from pairvdn.experiment.evaluate import Settings, evaluate, moments
+from pairvdn.experiment.export import export
 from pairvdn.experiment.folder import read_config
 
 
@@ -143,6 +144,30 @@ def test_compare_puts_methods_of_a_task_side_by_side(vdn: Path, iql: Path) -> No
     assert comparison.over_tasks == {}
 
 
+def _report(*seeds: list[float]) -> dict:
+    """As `evaluate` reports: a number per seed, or per episode of the only one."""
+    means = [float(np.mean(one)) for one in seeds]
+    alone = len(seeds) == 1
+    returns = {"mean": float(np.mean(means)), "values": seeds[0] if alone else means}
+    return {"return": returns, "interval_over": "episodes" if alone else "seeds"}
+
+
+def test_seeds_are_compared_with_seeds() -> None:
+    # Half of the only seed's episodes beat every other seed; its mean beats none.
+    alone = [_report([0.0, 19.0] * 10)]
+    others = [_report([10.0], [10.1], [9.9])]
+    mine, first = comparable(others, alone)
+    assert (mine.tolist(), first.tolist()) == ([10.0, 10.1, 9.9], [9.5])
+    assert comparable(alone, alone)[0].size == 20
+
+
+def test_an_exported_team_has_no_best_checkpoint(vdn: Path, iql: Path, tmp_path: Path) -> None:
+    export(vdn / "seed-0", tmp_path / "team")
+    team, run = compare([tmp_path / "team", iql / "seed-0"], Settings(episodes=2)).rows
+    assert team.best_checkpoint is None
+    assert run.best_checkpoint is not None
+
+
 def _moved(runs: Path, copy: Path, game: str) -> Path:
     shutil.copytree(runs, copy)
     shutil.rmtree(copy / "evaluations", ignore_errors=True)
@@ -193,6 +218,8 @@ def test_runs_that_were_trained_differently_are_no_seeds_of_one_row(
     }
     with pytest.raises(ConfigError, match="seed-0 is named twice"):
         grouped([*seeds, vdn / "seed-0"])
+    with pytest.raises(ConfigError, match="seed-0 is named twice"):
+        grouped([vdn, vdn / "seed-0"])
 
 
 def test_learning_curves_are_means_over_seeds_with_their_interval(vdn: Path) -> None:
@@ -223,6 +250,15 @@ def test_a_run_that_stopped_early_shortens_curves_and_not_ends(vdn: Path, tmp_pa
     ends = [final_returns([run]).values.mean() for run in runs]
     assert final_returns(runs).values == pytest.approx(ends)
     other = json.loads(first)
-    (early / "metrics.jsonl").write_text(json.dumps({**other, "env_steps": 7}) + "\n")
-    with pytest.raises(RunError, match="after other numbers of steps"):
+    (early / "metrics.jsonl").write_text(json.dumps({**other, "epoch": 7}) + "\n")
+    with pytest.raises(RunError, match="after other numbers of epochs"):
         learning_curve(runs)
+
+
+def test_seeds_that_differ_by_some_steps_have_a_curve(vdn: Path, tmp_path: Path) -> None:
+    fewer = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
+    lines = [json.loads(line) for line in (fewer / "metrics.jsonl").read_text().splitlines()]
+    shorter = [{**line, "env_steps": line["env_steps"] - 2} for line in lines]
+    (fewer / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shorter))
+    usual = learning_curve([vdn / "seed-1"]).steps
+    assert learning_curve([vdn / "seed-1", fewer]).steps == pytest.approx(usual - 1)

@@ -53,6 +53,23 @@ def test_target_network_chooses_and_values() -> None:
     assert errors(transitions=batch(discount=[0.5, 0.5])) == (8.5, 2.5)
 
 
+@pytest.mark.parametrize(
+    ("discount", "expected"), [([0.5, 0.5], 6.0), ([0.5, 0.0], 8.0), ([0.0, 0.0], 0.0)]
+)
+def test_the_greedy_value_is_that_of_episodes_that_go_on(
+    discount: list[float], expected: float
+) -> None:
+    _, parts = td_loss(
+        Tabular(ONLINE, 1),
+        Tabular(TARGET, 1),
+        batch(discount=discount),
+        env=ENV,
+        penalty=squared,
+        double_q=False,
+    )
+    assert float(parts.greedy_value) == expected
+
+
 def test_double_q_lets_the_online_network_choose() -> None:
     # The second: online prefers (0, 0) in seen 0, worth 2 to the target: 2 + 0.5 * 2 - 3 = 0.
     assert errors(transitions=batch(discount=[0.5, 0.5]), double_q=True) == (8.0, 2.0)

@@ -45,7 +45,7 @@ def _cells(row: Row) -> list[str]:
         row.method,
         estimate(row.mean),
         estimate(row.interquartile_mean),
-        estimate(row.best_checkpoint),
+        estimate(row.best_checkpoint) if row.best_checkpoint else "-",
         estimate(row.better, 2),
         row.interval_over,
         f"{row.diverged} of {row.seeds}",

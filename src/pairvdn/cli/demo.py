@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, positive
 from pairvdn.cli.progress import frames_progress, progress
 from pairvdn.cli.tables import interval, table
 from pairvdn.evaluation import Played, play_greedy, play_random, summary
@@ -16,7 +16,6 @@ from pairvdn.experiment import load, load_preset, train
 from pairvdn.experiment.evaluate import env_for, moments
 from pairvdn.experiment.record import Settings, record_run
 from pairvdn.experiment.run import Loaded
-from pairvdn.experiment.schema import parse
 from pairvdn.values import Value
 
 PRESET = "box-jump/pairvdn-sorted"
@@ -35,10 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_all(arguments)
     plot, film, stage = drawing("curves").plot_runs, drawing("film"), drawing("stage")
     out = given.out or _free_folder()
-    epochs = parse("--epochs", int, given.epochs)
-    episodes = parse("--episodes", int, given.episodes)
+    epochs = positive("--epochs", given.epochs)
+    episodes = positive("--episodes", given.episodes)
     config = load_preset(PRESET).replace(
-        {"epochs": epochs, "evaluation.every": min(4, max(1, epochs)), "evaluation.episodes": 20}
+        {"epochs": epochs, "evaluation.every": min(4, epochs), "evaluation.episodes": 20}
     )
     with progress(quiet=False) as (on_epoch, say):
         train(config, out, on_epoch=on_epoch, say=say)
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _table(last: Loaded, best: Loaded, episodes: int) -> str:
-    """Best heights of all four policies, all playing the same starts."""
+    """Best heights of all four policies; the networks play the same starts."""
     env = env_for(last, LONG)
     when = moments(last.env.max_steps, LONG)
     untrained = last.config.build().make_value(key=jax.random.key(0))

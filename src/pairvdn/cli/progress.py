@@ -50,7 +50,7 @@ def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnE
 
 
 def numbers(report: Report) -> dict[str, str]:
-    """The numbers of an epoch, as text; means over the seeds."""
+    """The numbers of an epoch as text: means over seeds, of returns over all their episodes."""
 
     def mean(key: str) -> float:
         return float(np.mean([line[key] for line in report.lines]))
@@ -58,10 +58,11 @@ def numbers(report: Report) -> dict[str, str]:
     clock = report.lines[0][CLOCK]
     evaluations = [line["evaluation"]["mean"] for line in report.lines if "evaluation" in line]
     finished = sum(line["episodes"] for line in report.lines)
+    returns = sum(line["episodes"] * line["mean_return"] for line in report.lines)
     shown = {
         "steps/s": f"{clock['env_steps_per_second']:,.0f}",
         "updates/s": f"{clock['updates_per_second']:,.0f}",
-        "return": f"{mean('mean_return'):.3g}" if finished else "-",
+        "return": f"{returns / finished:.3g}" if finished else "-",
         "loss": f"{mean('loss'):.3g}",
         "epsilon": f"{mean('epsilon'):.2f}",
         "left": str(datetime.timedelta(seconds=round(report.seconds_left))),

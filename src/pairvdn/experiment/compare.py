@@ -17,7 +17,7 @@ from pairvdn.evaluation import (
 from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import ConfigError
 from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.folder import read_config
+from pairvdn.experiment.folder import has_best, read_config, run_folders
 from pairvdn.experiment.pretrained import run_path
 
 # What may differ between runs of one recipe: the task, where the random numbers start, and what
@@ -29,6 +29,7 @@ class Row(NamedTuple):
     """One method on one task, by its last and its best checkpoints, which are never mixed.
 
     `better` is the probability that a seed of this row beats one of the first row of its task.
+    Teams that were exported have no best checkpoint.
     """
 
     task: str
@@ -39,7 +40,7 @@ class Row(NamedTuple):
     interval_over: str
     mean: Estimate
     interquartile_mean: Estimate
-    best_checkpoint: Estimate
+    best_checkpoint: Estimate | None
     random: float
     better: Estimate
 
@@ -58,9 +59,12 @@ def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
     paths = [run_path(folder) for folder in folders]
     groups = grouped(paths, ignoring=() if settings.max_steps is None else ("max_steps",))
     last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
-    best = {name: [_best(path, settings) for path in group] for name, group in groups.items()}
-    rows = [_row(name, last, best) for name in groups]
-    return Comparison(rows, _over_tasks({name: scores(ones) for name, ones in last.items()}))
+    best = {
+        name: [_best(path, settings) for path in group]
+        for name, group in groups.items()
+        if all(has_best(run) for path in group for run in run_folders(path))
+    }
+    return Comparison([_row(name, last, best) for name in groups], _over_tasks(last))
 
 
 def grouped(
@@ -71,10 +75,11 @@ def grouped(
     Runs of one method and task that were trained differently are kept apart, and then named after
     their folders. `ignoring` are arguments of environments that may differ within a task.
     """
-    twice = [path for path in paths if list(paths).count(path) > 1]
+    configs = [read_config(path) for path in paths]
+    runs = [run.resolve() for path in paths for run in run_folders(path)]
+    twice = [run for run in runs if runs.count(run) > 1]
     if twice:
         raise ConfigError(f"{twice[0]} is named twice.")
-    configs = [read_config(path) for path in paths]
     recipes: dict[tuple[str, str], list[dict[str, Any]]] = {}
     groups: dict[tuple[str, str, int], list[Path]] = {}
     for path, config, task in zip(paths, configs, task_labels(configs, ignoring), strict=True):
@@ -108,6 +113,11 @@ def scores(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """One number per training seed; per episode, where there is one seed in all."""
     if len(reports) == 1:
         return np.array(reports[0]["return"]["values"])
+    return _of_seeds(reports)
+
+
+def _of_seeds(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """One number per training seed."""
     return np.concatenate(
         [
             np.array(one["return"]["values"])
@@ -116,6 +126,14 @@ def scores(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
             for one in reports
         ]
     )
+
+
+def comparable(
+    mine: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds beside seeds; episodes beside episodes only where both have one seed."""
+    seeds = _of_seeds(mine), _of_seeds(other)
+    return (scores(mine), scores(other)) if seeds[0].size == seeds[1].size == 1 else seeds
 
 
 def _task(config: Config, ignoring: Sequence[str]) -> dict[str, Any]:
@@ -150,22 +168,30 @@ def _row(
         interval_over="episodes" if seeds == 1 else "seeds",
         mean=bootstrap([mine], mean_over_tasks, rng=_rng()),
         interquartile_mean=bootstrap([mine], interquartile_mean, rng=_rng()),
-        best_checkpoint=bootstrap([scores(best[name])], mean_over_tasks, rng=_rng()),
+        best_checkpoint=bootstrap([scores(best[name])], mean_over_tasks, rng=_rng())
+        if name in best
+        else None,
         random=last[name][0]["random"]["mean"],
-        better=probability_of_improvement([mine], [scores(last[first])], rng=_rng()),
+        better=_better([comparable(last[name], last[first])]),
     )
 
 
-def _over_tasks(known: Mapping[tuple[str, str], np.ndarray]) -> dict[str, Estimate]:
+def _better(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Estimate:
+    """How likely the first of each pair is the better one."""
+    mine, others = zip(*pairs, strict=True)
+    return probability_of_improvement(mine, others, rng=_rng())
+
+
+def _over_tasks(
+    known: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+) -> dict[str, Estimate]:
     """Each method against the first one, on the tasks that both have, if there are several."""
     methods = list(dict.fromkeys(method for _, method in known))
     found = {}
     for method in methods[1:]:
         shared = [task for task, one in known if one == method and (task, methods[0]) in known]
         if len(shared) > 1:
-            found[method] = probability_of_improvement(
-                [known[task, method] for task in shared],
-                [known[task, methods[0]] for task in shared],
-                rng=_rng(),
+            found[method] = _better(
+                [comparable(known[task, method], known[task, methods[0]]) for task in shared]
             )
     return found

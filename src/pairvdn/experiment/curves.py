@@ -44,9 +44,11 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     """
     every = _evaluations(folders)
     evaluated = [lines[: min(map(len, every))] for lines in every]
-    steps = np.array([line["env_steps"] for line in evaluated[0]], np.float64)
-    if any([line["env_steps"] for line in lines] != steps.tolist() for lines in evaluated):
-        raise FolderError(f"{folders[0]} and others were evaluated after other numbers of steps.")
+    epochs = [[line["epoch"] for line in lines] for lines in evaluated]
+    if any(one != epochs[0] for one in epochs):
+        raise FolderError(f"{folders[0]} and others were evaluated after other numbers of epochs.")
+    # Seeds may differ by a few steps: an action that is held ends with the episode.
+    steps = np.array([[line["env_steps"] for line in one] for one in evaluated]).mean(axis=0)
     means = np.array([[line["evaluation"]["mean"] for line in one] for one in evaluated])
     if len(evaluated) == 1:
         episodes = [np.array(line["evaluation"]["values"]) for line in evaluated[0]]

@@ -162,6 +162,11 @@ def run_folders(folder: str | Path) -> list[Path]:
     return [folder] if seeds is None else [folder / f"seed-{seed}" for seed in seeds]
 
 
+def has_best(folder: Path) -> bool:
+    """Whether a run has a best checkpoint; one that was exported has only its last."""
+    return (RunFolder(folder).checkpoints / BEST).exists()
+
+
 def is_finished(folder: Path, config: Config) -> bool:
     """Whether the state after the last epoch is saved and sound."""
     last = RunFolder(folder).checkpoint_at(config.epochs)

@@ -13,7 +13,14 @@ from pairvdn.experiment.config import Config
 from pairvdn.experiment.errors import Interrupted, RunError, one_line
 from pairvdn.experiment.folder import CLOCK, RunFolder, read_metrics
 from pairvdn.experiment.loggers import Log
-from pairvdn.experiment.saving import Rest, newest_sound, save, save_best, without_replay
+from pairvdn.experiment.saving import (
+    Rest,
+    has_best_of,
+    newest_sound,
+    save,
+    save_best,
+    without_replay,
+)
 from pairvdn.experiment.seeds import Seeds
 from pairvdn.experiment.signals import Wish, stop_wished
 from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
@@ -83,7 +90,7 @@ class _Loop:
             self.state, self.seconds = self.training.join(found.states), found.seconds
             self._warn_if_not_exact(found.place)
         self.team.all_or_none(self._forget_what_came_after)
-        best = [_best_return(read_metrics(folder.path)) for folder in self.folders]
+        best = [_best_return(folder, self.epoch) for folder in self.folders]
         self.best: list[float] = self.team.first(np.array(best)).tolist()
         self.rest = Rest(self.config.checkpoints, self.epoch)
         self.saving = 0.0  # seconds
@@ -199,9 +206,10 @@ class _Loop:
 
     def _write(self, states: Sequence[LearnerState]) -> None:
         if self.team.leads:
-            keep, place = self.config.checkpoints.keep, self.training.place
             for folder, state in zip(self.folders, states, strict=True):
-                save(folder, state, seconds=self.seconds, keep=keep, place=place)
+                save(folder, state, seconds=self.seconds, place=self.training.place)
+            for folder in self.folders:  # not before all are saved: they need one in common
+                folder.prune(self.config.checkpoints.keep)
 
     def _stop_if_wished(self, signum: int) -> None:
         if not signum:
@@ -230,7 +238,11 @@ class _Loop:
                 self.say(f"warning: {folder.path.name} diverged; see its metrics.jsonl")
 
 
-def _best_return(lines: Sequence[dict[str, Any]]) -> float:
+def _best_return(folder: RunFolder, epochs: int) -> float:
+    """What an evaluation must exceed; a best checkpoint of an epoch that is gone does not count."""
+    if not has_best_of(folder, epochs):
+        return -np.inf
+    lines = read_metrics(folder.path)
     means = (line["evaluation"]["mean"] for line in lines if "evaluation" in line)
     return max(means, default=-np.inf)
 

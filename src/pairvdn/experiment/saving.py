@@ -36,7 +36,7 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunError(f"Cannot write to {error.filename or folder}: {what}{left}.") from error
 
 
-def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int, place: str) -> None:
+def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) -> None:
     """Save a run's whole state, lines of metrics first."""
     epoch = int(state.epoch)
     used = int(state.replay.size)
@@ -47,13 +47,20 @@ def save(folder: RunFolder, state: LearnerState, *, seconds: float, keep: int, p
     folder.sync_metrics()
     facts = {"epoch": epoch, "seconds": seconds, "place": place}
     checkpoint.write(folder.checkpoint_at(epoch), parts, facts)
-    folder.prune(keep)
 
 
 def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
     """Save what was learned up to the best evaluation so far; the state is one without replay."""
     facts = {"epoch": int(bare.epoch), "return": mean_return}
     checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
+
+
+def has_best_of(folder: RunFolder, epochs: int) -> bool:
+    """Whether there is a best checkpoint, and it is of one of the first `epochs` epochs."""
+    try:
+        return bool(checkpoint.facts(folder.checkpoints / BEST)["epoch"] <= epochs)
+    except DamagedError:
+        return False
 
 
 def restore(path: Path, shape: LearnerState) -> LearnerState:
@@ -102,7 +109,7 @@ def newest_sound(
             say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
             continue
         return Found(states, float(facts["seconds"]), facts.get("place"))
-    if common:
+    if common or all(one.saved() for one in folders):
         raise RunError(
             f"{folders[0].path} has checkpoints, and none that can be gone on from; they are left "
             "as they are. Train anew in another folder, or move them away to start over."

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.experiment.checkpoint import MANIFEST, write_text
-from pairvdn.experiment.errors import ConfigError, one_line
+from pairvdn.experiment.errors import ConfigError, RunError, one_line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Remote(Storage):
             ) from error
         try:
             files, root = url_to_fs(self.url)
-        except (ValueError, ImportError) as error:
+        except (ValueError, ImportError, OSError) as error:
             raise ConfigError(f"{self.url} cannot be opened: {one_line(error)}") from error
         return files, root.rstrip("/")
 
@@ -108,6 +108,8 @@ class Remote(Storage):
             text: str = files.cat_file(f"{root}/{path}").decode()
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise RunError(f"{self.url}/{path} cannot be read: {one_line(error)}") from error
         return text
 
     def write_text(self, path: str, text: str) -> None:

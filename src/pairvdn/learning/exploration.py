@@ -24,7 +24,9 @@ class LinearEpsilon(Exploration):
 
     start: float = 1.0
     end: float = 0.05
-    epochs: int = 100  # the epoch with index epochs - 1, and all after it, has `end`
+    epochs: int = (
+        100  # the epoch with index epochs - 1 (of one: the next), and all after it, has `end`
+    )
 
     def __check_init__(self) -> None:
         require_within(0, 1, start=self.start, end=self.end)

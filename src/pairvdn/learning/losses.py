@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from pairvdn.envs import Task
 from pairvdn.learning.policy import tables
@@ -37,7 +37,7 @@ class LossParts(eqx.Module):
 
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |δ|
-    greedy_value: Float[Array, ""]  # mean max Q of the target network
+    greedy_value: Float[Array, ""]  # mean max Q of the target network where the episode goes on
 
 
 def td_loss(
@@ -61,7 +61,7 @@ def td_loss(
 
     tables_t = networks(target, batch.observation_t, batch.state_t)
     actions_t, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
-    greedy_value = jnp.mean(jnp.where(batch.discount_t[:, None] > 0, value_t, 0.0))
+    greedy_value = _mean_where(batch.discount_t > 0, value_t)
     if double_q:
         online_t = networks(value, batch.observation_t, batch.state_t)
         actions_t, _ = jax.vmap(value.greedy)(online_t, batch.mask_t)
@@ -72,3 +72,11 @@ def td_loss(
     error = wanted - jax.vmap(value.evaluate)(tables_tm1, batch.actions_tm1)
     loss = jnp.mean(penalty(error))
     return loss, LossParts(loss, jnp.mean(jnp.abs(error)), greedy_value)
+
+
+def _mean_where(
+    chosen: Bool[Array, " batch"], values: Float[Array, "batch heads"]
+) -> Float[Array, ""]:
+    """The mean over the rows that are chosen; 0 if none is."""
+    count = jnp.maximum(1.0, jnp.sum(chosen, dtype=values.dtype))
+    return jnp.sum(jnp.mean(jnp.where(chosen[:, None], values, 0.0), axis=1)) / count

@@ -39,5 +39,5 @@ class Metrics(eqx.Module):
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |TD error| over batch and heads
     epsilon: Float[Array, ""]  # mean over the environments
-    greedy_value: Float[Array, ""]  # mean max Q of the target network over batch and heads
+    greedy_value: Float[Array, ""]  # mean max Q of the target network
     diverged: Bool[Array, ""]

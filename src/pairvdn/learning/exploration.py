@@ -24,9 +24,7 @@ class LinearEpsilon(Exploration):
 
     start: float = 1.0
     end: float = 0.05
-    epochs: int = (
-        100  # the epoch with index epochs - 1 (of one: the next), and all after it, has `end`
-    )
+    epochs: int = 100  # from the epoch with index epochs - 1 on (or 1, if that is 0) it is `end`
 
     def __check_init__(self) -> None:
         require_within(0, 1, start=self.start, end=self.end)

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import optax
 
 from pairvdn import envs, values
+from pairvdn.acting.policy import tables
 from pairvdn.learning import WholePass, paper_learner
 from pairvdn.learning import replay as memory
-from pairvdn.learning.policy import tables
 from pairvdn.learning.records import Transition
 from pairvdn.learning.update import Updater
 

@@ -14,10 +14,10 @@ import optax
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import envs, values
+from pairvdn.acting.policy import greedy_actions
 from pairvdn.envs.one_step.env import OneStepGame
 from pairvdn.envs.one_step.rules import Payoff
 from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
-from pairvdn.learning.policy import greedy_actions
 
 # A name of the table: a method and its arguments.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -88,7 +88,7 @@ def learner_of(env: OneStepGame, method: str) -> Learner:
         num_epochs=1,
         rounds_per_epoch=ROUNDS,
         num_envs=32,
-        decisions_per_round=4,
+        agent_steps_per_round=4,
         updates_per_round=UPDATES_PER_ROUND,
         replay_capacity=8_192,
         batch_size=64,

@@ -11,9 +11,9 @@ from typing import Any
 import jax
 
 from pairvdn import envs
+from pairvdn.config import load_preset
 from pairvdn.evaluation import play_greedy, record_greedy
-from pairvdn.experiment import load_preset
-from pairvdn.experiment.record import RecordedRun
+from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.watch import make_page
 
 PRESETS = ("box-jump/pairvdn-sorted", "box-jump/vdn", "predator-prey/pairvdn-nearest")
@@ -33,8 +33,8 @@ def measure(preset: str) -> None:
     config = config.replace({"env.max_steps": steps})
     env = config.env.build()
     value = config.build().make_value(key=jax.random.key(0))
-    hold = config.build().learner.collector.action_hold
-    arguments = {"episodes": EPISODES, "seed": 0, "action_hold": hold}
+    hold = config.build().learner.collector.action_repeat
+    arguments = {"episodes": EPISODES, "seed": 0, "action_repeat": hold}
     runs = [
         lambda: play_greedy(env, value, moments=(steps,), **arguments),
         lambda: record_greedy(env, value, **arguments),

@@ -22,11 +22,11 @@ from typing import Any
 
 import jax
 
-from pairvdn.experiment import Config, load_preset
-from pairvdn.experiment.config import num_updates
-from pairvdn.experiment.meeting import Meeting, meet
-from pairvdn.experiment.seeds import SeveralSeeds
-from pairvdn.experiment.shards import Shards
+from pairvdn.config import Config, load_preset
+from pairvdn.config.config import num_updates
+from pairvdn.runs.devices.choice import Shards
+from pairvdn.runs.devices.meeting import Meeting, meet
+from pairvdn.runs.seeds import SeveralSeeds
 
 SMALL_REPLAY = {"learner.replay_capacity": 16_384}
 SEEDS = (1, 2, 4, 8, 16)
@@ -215,16 +215,16 @@ def envs_table(preset: str, numbers: Sequence[int], devices: Sequence[int]) -> N
     print("|---|---|---|---|---|" + "---|" * len(devices))
     config = load_preset(preset)
     arguments = config.learner.arguments
-    hold = arguments["action_hold"]
+    hold = arguments["action_repeat"]
     for number in numbers:
         # At least what is written at once must fit: the random decisions of the start.
-        rows = max(arguments["replay_capacity"], arguments["random_decisions"] * number)
+        rows = max(arguments["replay_capacity"], arguments["random_agent_steps"] * number)
         changes = {"learner.num_envs": number, "learner.replay_capacity": rows}
         found = cost(config.replace(changes | {"epochs": 1}))
         own = found.env_bytes * number
         row(
             f"{number:,}",
-            f"{found.steps - arguments['random_decisions'] * number * hold:,}",
+            f"{found.steps - arguments['random_agent_steps'] * number * hold:,}",
             f"{rows:,}",
             readable(found.replay_bytes),
             readable(own),

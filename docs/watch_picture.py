@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from pairvdn.experiment.record import Settings, record_both
+from pairvdn.runs.analysis.record import Settings, record_both
 from pairvdn.viewing.watch import write_page
 
 MAX_STEPS = 1000

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import optax
 
 from pairvdn import envs, values
+from pairvdn.acting.exploration import LinearEpsilon
 from pairvdn.envs.scene import Circles, Scene
 from pairvdn.evaluation import greedy_episodes
 from pairvdn.learning import parallel_learner
-from pairvdn.learning.exploration import LinearEpsilon
 from pairvdn.types import TimeStep
 
 REST, LEFT, RIGHT = range(3)

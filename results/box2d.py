@@ -17,15 +17,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pairvdn.acting.policy import tables as tables_of
 from pairvdn.envs.box_jump.env import BoxJump
 from pairvdn.envs.box_jump.measures import shares
 from pairvdn.envs.box_jump.observe import observe
 from pairvdn.envs.box_jump.types import BoxJumpState
 from pairvdn.evaluation.report import summary
-from pairvdn.experiment import load
-from pairvdn.experiment.evaluate import env_for
-from pairvdn.experiment.folder import run_folders
-from pairvdn.learning.policy import tables as tables_of
+from pairvdn.runs import load
+from pairvdn.runs.analysis.evaluate import env_for
+from pairvdn.runs.folder import run_folders
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from box2d_world import Box2DWorld, start_like
@@ -54,7 +54,7 @@ class Replayer:
         loaded = load(run)
         env = env_for(loaded, max_steps)
         assert isinstance(env, BoxJump)
-        self.env, self.hold = env, loaded.action_hold
+        self.env, self.hold = env, loaded.action_repeat
         parameters, value = env.parameters, loaded.value
 
         @jax.jit

@@ -6,7 +6,7 @@
 - `[rows]`: the arguments of each row; or `methods` and `[tasks]`, a task's arguments with METHOD
   in the place of the method, which stand for a row TASK/METHOD of each; a row of the same name
   under `[rows]` goes before it;
-- `[evaluation]`: `pairvdn.experiment.evaluate.Settings`;
+- `[evaluation]`: `pairvdn.runs.analysis.evaluate.Settings`;
 - `[columns]`: heads, and where their numbers are in a row of `NAME.json`; or, with tasks,
   `column`, where the one number of each row is: then a line has a method and a column a task;
 - `[versus]`, if asked for: the `row` of each group (what is before a row's last slash) with which

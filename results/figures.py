@@ -16,7 +16,7 @@ from typing import Any
 import experiment
 import numpy as np
 
-from pairvdn.experiment.curves import OVER_SEEDS
+from pairvdn.runs.analysis.curves import OVER_SEEDS
 from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
 from pairvdn.viewing.figures import Curve, Panel, draw_curves
 

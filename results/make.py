@@ -16,10 +16,10 @@ import experiment
 from pairvdn.cli import main as pairvdn
 from pairvdn.cli.flags import Parser, changed
 from pairvdn.cli.train import preset_config
-from pairvdn.experiment import Config
-from pairvdn.experiment.curves import learning_curve
-from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.folder import (
+from pairvdn.config import Config
+from pairvdn.runs.analysis.curves import learning_curve
+from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.folder import (
     is_finished,
     read_config,
     read_metrics,

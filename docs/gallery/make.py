@@ -14,11 +14,12 @@ from typing import Any
 from PIL import Image
 
 from pairvdn.cli.progress import progress
-from pairvdn.experiment import load_preset, train
-from pairvdn.experiment.evaluate import Settings as EvaluationSettings
-from pairvdn.experiment.evaluate import evaluate
-from pairvdn.experiment.folder import read_config, read_metrics
-from pairvdn.experiment.record import RecordedRun, Settings, record_both, record_run
+from pairvdn.config import load_preset
+from pairvdn.runs import train
+from pairvdn.runs.analysis.evaluate import Settings as EvaluationSettings
+from pairvdn.runs.analysis.evaluate import evaluate
+from pairvdn.runs.analysis.record import RecordedRun, Settings, record_both, record_run
+from pairvdn.runs.folder import read_config, read_metrics
 from pairvdn.viewing.film import write_gif
 from pairvdn.viewing.stage import Stage, shown_runs
 
@@ -51,7 +52,7 @@ class Trained:
 BOXES_VDN = Trained("box-jump-vdn", "box-jump/vdn", 56)
 BOXES_SORTED = Trained("box-jump-pairvdn-sorted", "box-jump/pairvdn-sorted", 56)
 SPREAD = Trained("simple-spread-pairvdn", "simple-spread/pairvdn", 30)
-COOKING = Trained("cooking-coop-pairvdn", "cooking/pairvdn", 60, (("env.preset", "coop"),))
+COOKING = Trained("cooking-coop-pairvdn", "cooking/pairvdn", 60, (("env.variant", "coop"),))
 PREDATORS = Trained("predator-prey-pairvdn-nearest", "predator-prey/pairvdn-nearest", 40)
 
 

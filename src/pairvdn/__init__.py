@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pairvdn.experiment.run import Loaded
+    from pairvdn.runs.load import Loaded
 
 __version__ = version("pairvdn")
 
@@ -14,6 +14,6 @@ __version__ = version("pairvdn")
 def load(folder: "str | Path", checkpoint: Literal["last", "best"] = "last") -> "Loaded":
     """Load what a run has learned: `pairvdn.load("runs/x").value`, `.env`, `.config`."""
     # Only here: `import pairvdn` alone must not take the seconds that jax needs.
-    from pairvdn.experiment.run import load as load_run
+    from pairvdn.runs.load import load as load_run
 
     return load_run(folder, checkpoint)

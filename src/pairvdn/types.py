@@ -12,6 +12,8 @@ Every shape in this package is written with these letters:
 Functions are written for one example; whoever has a batch uses `jax.vmap`.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32, Key, UInt32
 
@@ -47,3 +49,13 @@ class TimeStep(eqx.Module):
     agent_rewards: Float[Array, " n"]
     terminated: Bool[Array, ""]
     truncated: Bool[Array, ""]
+
+
+class EnvSpec(NamedTuple):
+    """The sizes of an environment: all that a value must know to be built for it."""
+
+    num_agents: int
+    num_actions: int
+    observation_size: int
+    state_size: int
+    has_positions: bool = False

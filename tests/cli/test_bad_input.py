@@ -62,7 +62,7 @@ CASES = [
     ("train wall/vdn --method.hidden-sizes 0", "must be positive"),
     ("train wall/vdn --optimiser.learning-rate 0", "above 0"),
     ("train wall/vdn --exploration.start 1.5", "from 0 to 1"),
-    ("train box-jump/vdn --env.preset table2", "preset must be one of"),
+    ("train box-jump/vdn --env.variant table2", "variant must be one of"),
     ("train box-jump/vdn --env.num-boxes 0", "at least 1"),
     ("train box-jump/dqn --env.num-boxes 16", "joint actions"),
     # unknown names

@@ -7,7 +7,7 @@ import pytest
 
 from pairvdn import envs, values
 from pairvdn.cli import COMMANDS, main
-from pairvdn.experiment import preset_names
+from pairvdn.config import preset_names
 
 
 def test_help_is_quick_because_nothing_is_imported() -> None:
@@ -27,7 +27,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("pairvdn 0.")
 
 
-def test_keywords_of_a_foreign_environment_are_flags(capsys: pytest.CaptureFixture[str]) -> None:
+def test_keywords_of_a_external_environment_are_flags(capsys: pytest.CaptureFixture[str]) -> None:
     main(["train", "pettingzoo:small_zoo.Ladder", "--method", "dcg", "--help"])
     shown = capsys.readouterr().out
     for flag in ("--env.has-state", "--env.team-reward", "--method.name", "--method.graph"):

@@ -11,8 +11,8 @@ from small_grids import cells_of, small_grid
 
 from pairvdn.cli import main
 from pairvdn.cli.cells_table import cells_progress
-from pairvdn.experiment.grid import Standing
-from pairvdn.experiment.loop import Report
+from pairvdn.runs.loop import Report
+from pairvdn.studies import Standing
 
 
 def to_toml(table: dict, name: str = "") -> str:

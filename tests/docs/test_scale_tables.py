@@ -6,7 +6,7 @@ import jax
 import pytest
 import scale
 
-from pairvdn.experiment import load_preset
+from pairvdn.config import load_preset
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 QUICK = ("exchange",)  # the others take longer, or trace up to a thousand boxes

@@ -108,7 +108,7 @@ def test_max_steps_cuts() -> None:
 
 
 def test_held_actions_change_only_every_so_many_steps() -> None:
-    episodes = random_episodes(Luck(6), key=jax.random.key(1), num_episodes=200, action_hold=6)
+    episodes = random_episodes(Luck(6), key=jax.random.key(1), num_episodes=200, action_repeat=6)
     assert set((episodes.returns / episodes.lengths.astype(jnp.float32)).tolist()) == {0.0, 1.0}
 
 
@@ -121,7 +121,7 @@ def test_the_same_key_gives_the_same_episodes_under_jit_and_without() -> None:
     assert jnp.array_equal(play(key), play(jax.random.PRNGKey(2)))
 
 
-@pytest.mark.parametrize("name", ["num_episodes", "max_steps", "action_hold"])
+@pytest.mark.parametrize("name", ["num_episodes", "max_steps", "action_repeat"])
 def test_wrong_numbers_are_named(name: str) -> None:
     arguments = {"num_episodes": 1, name: 0}
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):

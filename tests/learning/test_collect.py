@@ -78,7 +78,7 @@ def test_windows_do_not_notice_where_blocks_meet() -> None:
 
 
 def test_held_actions_discount_every_step_and_stop_at_the_end() -> None:
-    [block], [stats] = gather(Collector(Counter(5), action_hold=2, discount=0.5), 4)
+    [block], [stats] = gather(Collector(Counter(5), action_repeat=2, discount=0.5), 4)
     assert from_to(block) == [(0, 2), (2, 4), (4, 5), (0, 2)]
     assert block.reward_t.tolist() == [1 + 1, 3 + 2, 5, 1 + 1]
     assert block.discount_t.tolist() == [0.25, 0.25, 0.5, 0.25]
@@ -86,7 +86,7 @@ def test_held_actions_discount_every_step_and_stop_at_the_end() -> None:
 
 
 def test_windows_over_held_actions() -> None:
-    [block], _ = gather(Collector(Counter(5), action_hold=2, n_step=2, discount=0.5), 3)
+    [block], _ = gather(Collector(Counter(5), action_repeat=2, n_step=2, discount=0.5), 3)
     assert from_to(block) == [(0, 4), (2, 5), (4, 5)]
     assert block.reward_t.tolist() == [2 + 5 / 4, 5 + 5 / 4, 5]
     assert block.discount_t.tolist() == [1 / 16, 1 / 8, 1 / 2]
@@ -98,7 +98,7 @@ def test_environments_are_side_by_side_and_oldest_first() -> None:
     assert (int(stats.env_steps), int(stats.episodes), float(stats.returns)) == (8, 2, 12.0)
 
 
-@pytest.mark.parametrize("name", ["num_envs", "action_hold", "n_step"])
+@pytest.mark.parametrize("name", ["num_envs", "action_repeat", "n_step"])
 def test_wrong_numbers_are_named(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         Collector(Counter(3), **{name: 0})

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pairvdn.learning.exploration import LinearEpsilon, SpreadEpsilon, explore, random_actions
+from pairvdn.acting.exploration import LinearEpsilon, SpreadEpsilon, explore, random_actions
 
 
 def test_linear_epsilon_reaches_both_ends_exactly_and_stays() -> None:

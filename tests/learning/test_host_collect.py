@@ -27,11 +27,11 @@ def gather(start, collect):
 
 
 @pytest.mark.parametrize(
-    ("terminates", "n_step", "action_hold"), [(False, 1, 1), (True, 3, 1), (False, 2, 2)]
+    ("terminates", "n_step", "action_repeat"), [(False, 1, 1), (True, 3, 1), (False, 2, 2)]
 )
-def test_the_same_blocks_and_statistics_as_on_the_device(terminates, n_step, action_hold):
+def test_the_same_blocks_and_statistics_as_on_the_device(terminates, n_step, action_repeat):
     counter = Counter(5, terminates)
-    settings = {"num_envs": 2, "n_step": n_step, "action_hold": action_hold, "discount": 0.5}
+    settings = {"num_envs": 2, "n_step": n_step, "action_repeat": action_repeat, "discount": 0.5}
     on_device = Collector(counter, **settings)
     on_host = collector_for(HostCounter(counter), **settings)
     device = gather(

@@ -31,13 +31,13 @@ def parallel(**arguments: Any) -> Learner:
         "num_epochs": 3,
         "rounds_per_epoch": 2,
         "num_envs": 3,
-        "decisions_per_round": 4,
+        "agent_steps_per_round": 4,
         "updates_per_round": 2,
-        "random_decisions": 5,
+        "random_agent_steps": 5,
         "replay_capacity": 50,
         "batch_size": 8,
         "n_step": 3,
-        "action_hold": 2,
+        "action_repeat": 2,
     }
     return parallel_learner(ENV, make_tabular(ENV), **(small | arguments))
 
@@ -68,7 +68,7 @@ def test_the_papers_own_numbers() -> None:
 
 
 def test_the_parallel_schedule_counts() -> None:
-    _, metrics = quick_jit(parallel(action_hold=1).train)(jax.random.key(0))
+    _, metrics = quick_jit(parallel(action_repeat=1).train)(jax.random.key(0))
     # 2 pending, 5 random, then 2 rounds of 4 decisions, in 3 environments.
     assert metrics.env_steps.tolist() == [45, 69, 93]
     assert metrics.updates.tolist() == [4, 8, 12]
@@ -170,7 +170,7 @@ def test_no_episode_finished_shows_zero_episodes_and_zero_return() -> None:
     ("arguments", "message"),
     [
         ({"num_epochs": 0}, "num_epochs must be at least 1, not 0"),
-        ({"random_steps": -1}, "random_decisions must be at least 0, not -1"),
+        ({"random_steps": -1}, "random_agent_steps must be at least 0, not -1"),
         ({"replay_capacity": 20}, "replay_capacity must be at least 35"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"batch_size": 61}, "replay_capacity must be at least 61, one batch, not 60"),

@@ -111,7 +111,7 @@ def test_held_actions_learn_the_value_of_holding() -> None:
         num_envs=4,
         replay_capacity=2_000,
         batch_size=32,
-        action_hold=2,
+        action_repeat=2,
         discount=0.5,
         optimiser=optax.adam(0.01),
         exploration=UNIFORM,

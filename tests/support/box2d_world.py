@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pairvdn.envs.box_jump.presets import Parameters
+from pairvdn.envs.box_jump.variants import Parameters
 
 with warnings.catch_warnings():
     # SWIG's types warn when they are made; as an error that crashes the interpreter.

@@ -21,7 +21,7 @@ from docs_pages import ONLY_PARSED, ROOT, blocks, prose
 from pairvdn.cli import COMMANDS, main
 from pairvdn.cli.flags import Parser, changed
 from pairvdn.cli.train import preset_config
-from pairvdn.experiment import ConfigError
+from pairvdn.config.errors import ConfigError
 
 ANY_PRESET = "box-jump/pairvdn"
 

@@ -1,6 +1,6 @@
 """The paper's experiments at a scale for tests."""
 
-from pairvdn.experiment.reproduce import Scale
+from pairvdn.studies.reproduce import Scale
 
 TINY = Scale(
     seeds=2,

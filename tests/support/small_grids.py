@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pairvdn.experiment.grid import Cell, Executor, News, Standing, grid_from, run_cells
-from pairvdn.experiment.storage import Folder, Storage
+from pairvdn.studies import Cell, Executor, News, Standing, grid_from, run_cells
+from pairvdn.studies.storage import Folder, Storage
 
 # One-step games and networks that compile in seconds; an epoch takes milliseconds.
 TINY: dict[str, Any] = {
@@ -19,7 +19,7 @@ TINY: dict[str, Any] = {
         "updates_per_round": 2,
         "replay_capacity": 256,
         "batch_size": 8,
-        "random_decisions": 2,
+        "random_agent_steps": 2,
     },
     "method": {"hidden_sizes": [4]},
 }

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pairvdn.experiment import load_preset, train
+from pairvdn.config import load_preset
+from pairvdn.runs import train
 
 GAME = {
     "epochs": 4,
@@ -17,7 +18,7 @@ GAME = {
     "learner.updates_per_round": 2,
     "learner.replay_capacity": 256,
     "learner.batch_size": 8,
-    "learner.random_decisions": 2,
+    "learner.random_agent_steps": 2,
     "method.hidden_sizes": (4,),
 }
 BOXES = {
@@ -26,12 +27,12 @@ BOXES = {
     "evaluation.episodes": 2,
     "env.num_boxes": 2,
     "env.max_steps": 8,
-    "practice.max_steps": 8,
+    "training_env.max_steps": 8,
     "learner.num_envs": 2,
     "learner.rounds_per_epoch": 1,
-    "learner.decisions_per_round": 2,
+    "learner.agent_steps_per_round": 2,
     "learner.updates_per_round": 1,
-    "learner.random_decisions": 4,
+    "learner.random_agent_steps": 4,
     "learner.replay_capacity": 64,
     "learner.batch_size": 4,
     "method.hidden_sizes": (4,),

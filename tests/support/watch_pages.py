@@ -10,7 +10,7 @@ from small_runs import shared_folder
 
 from pairvdn import envs, values
 from pairvdn.evaluation import record_greedy
-from pairvdn.experiment.record import RecordedRun
+from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.watch import write_page
 from pairvdn.viewing.watch.arrays import named_arrays
 
@@ -18,7 +18,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
 
 
 def untrained_run(
-    name: str, env_name: str, method: str, *, episodes: int = 2, action_hold: int = 1, **arguments
+    name: str, env_name: str, method: str, *, episodes: int = 2, action_repeat: int = 1, **arguments
 ) -> RecordedRun:
     """Episodes of a network as it was initialised: its tables are as good as any to look at."""
     env = envs.make(env_name, **arguments)
@@ -34,14 +34,16 @@ def untrained_run(
         action_names=env.action_names,
         observation_names=env.observation_names,
         seconds_per_step=envs.seconds_per_step(env),
-        recordings=record_greedy(env, value, episodes=episodes, seed=3, action_hold=action_hold),
+        recordings=record_greedy(
+            env, value, episodes=episodes, seed=3, action_repeat=action_repeat
+        ),
     )
 
 
 def _write(folder: Path) -> None:
     """`one.html`, `both.html` and `hostile.html`, and the numbers that they show."""
     folder.mkdir()
-    pairs = untrained_run("pairs", "gather", "pairvdn-nearest", action_hold=2)
+    pairs = untrained_run("pairs", "gather", "pairvdn-nearest", action_repeat=2)
     alone = untrained_run("alone", "gather", "vdn")
     for name in ("one.html", "again.html"):
         write_page([pairs], folder / name)

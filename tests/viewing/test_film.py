@@ -80,7 +80,7 @@ def test_a_recorded_episode_drawn_twice_is_the_same(recording: Recording, tmp_pa
 
 def test_two_episodes_stand_side_by_side(recording: Recording, stage: Stage) -> None:
     frames = jax.tree.map(lambda leaf: leaf[:5], recording.frames)
-    short = Recording(frames, recording.actions[:4], None, action_hold=1)
+    short = Recording(frames, recording.actions[:4], None, action_repeat=1)
     both = Stage([Shown(recording, "random"), Shown(short, "short")], width=96)
     assert both.length == 9
     one, two = stage.picture(9), both.picture(9)

@@ -7,7 +7,7 @@ import pytest
 
 from pairvdn.envs import make
 from pairvdn.envs.scene import Circles, Scene
-from pairvdn.evaluation import Alone, Recording, Thought, record_random
+from pairvdn.evaluation import AdditiveBaseline, Explanation, Recording, record_random
 from pairvdn.viewing.pairs import LESS, MORE, NEUTRAL, Pair, large_contribution, pairs_at
 from pairvdn.viewing.raster import agent_places, draw
 
@@ -67,14 +67,18 @@ def test_pairs_are_those_of_the_recorded_decision() -> None:
     (played,) = record_random(make("gather", max_steps=5), seed=0)
     payoffs = jax.random.normal(jax.random.key(0), (3, 3, 5, 5))
 
-    def thought(decision: int) -> Thought:
+    def explanation(decision: int) -> Explanation:
         coordinated = jnp.arange(5) == (2 if decision == 1 else -1)
-        alone = Alone(jnp.zeros((5, 5)), jnp.zeros(5, jnp.int32), jnp.zeros(()), coordinated)
+        alone = AdditiveBaseline(
+            jnp.zeros((5, 5)), jnp.zeros(5, jnp.int32), jnp.zeros(()), coordinated
+        )
         edges = jnp.array([[0, 1], [3, 2], [4, 4]], jnp.int32)
-        return Thought(jnp.zeros(1), jnp.ones((5, 5), bool), None, edges, payoffs[decision], alone)
+        return Explanation(
+            jnp.zeros(1), jnp.ones((5, 5), bool), None, edges, payoffs[decision], alone
+        )
 
-    thoughts = jax.tree.map(lambda *leaves: np.stack(leaves), *map(thought, range(3)))
-    recording = Recording(played.frames, played.actions, thoughts, action_hold=2)
+    explanations = jax.tree.map(lambda *leaves: np.stack(leaves), *map(explanation, range(3)))
+    recording = Recording(played.frames, played.actions, explanations, action_repeat=2)
     large = large_contribution(recording)
     assert 0 < large <= float(jnp.abs(payoffs).max())
     for step, decision in ((0, 0), (1, 0), (3, 1), (4, 2), (5, 2)):

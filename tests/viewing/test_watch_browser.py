@@ -144,7 +144,7 @@ def on_screen(page: "sync_api.Page", numbers: dict, side: int, place: np.ndarray
 
 def edge_middle(numbers: dict, step: int, pair: int) -> np.ndarray:
     """The middle of a pair's curve, in the world: it bulges upwards by 0.18 of its length."""
-    edges = numbers["0.0.thought.edges"][step // HOLD].tolist()
+    edges = numbers["0.0.explanation.edges"][step // HOLD].tolist()
     i, j = edges[pair]
     assert i < j or [j, i] not in edges  # otherwise it bulges downwards
     first, second = numbers["0.0.scene.circles.centre"][step, [i, j]]
@@ -158,9 +158,9 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
     page = open_page("one.html", viewport={"width": 1300, "height": 900})
     scrub(page, step)
     page.mouse.click(*on_screen(page, numbers, 0, edge_middle(numbers, step, pair)))
-    i, j = numbers["0.0.thought.edges"][step // HOLD, pair]
+    i, j = numbers["0.0.explanation.edges"][step // HOLD, pair]
     assert page.locator(".pair-panel h3").inner_text() == f"Pair {i} – {j}"
-    table = numbers["0.0.thought.payoffs"][step // HOLD, pair]
+    table = numbers["0.0.explanation.payoffs"][step // HOLD, pair]
     cells = page.locator(".heat tbody td")
     texts = cells.all_inner_texts()
     assert len(texts) == table.size
@@ -168,7 +168,7 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
     classes = cells.evaluate_all("cells => cells.map(cell => [...cell.classList])")
     for name, actions in {
         "chosen": numbers["0.0.actions"][step],
-        "alone": numbers["0.0.thought.alone.actions"][step // HOLD],
+        "alone": numbers["0.0.explanation.additive.actions"][step // HOLD],
     }.items():
         marked = [place for place, given in enumerate(classes) if name in given]
         assert marked == [actions[i] * len(table) + actions[j]]
@@ -180,9 +180,9 @@ def test_the_list_marks_who_coordinates(open_page: Open, numbers: dict) -> None:
     for step in range(0, 8, HOLD):
         scrub(page, step)
         actions = numbers["0.0.actions"][step]
-        coordinated = numbers["0.0.thought.alone.coordinated"][step // HOLD]
-        tables = numbers["0.0.thought.payoffs"][step // HOLD]
-        for pair, (i, j) in enumerate(numbers["0.0.thought.edges"][step // HOLD]):
+        coordinated = numbers["0.0.explanation.additive.coordinated"][step // HOLD]
+        tables = numbers["0.0.explanation.payoffs"][step // HOLD]
+        for pair, (i, j) in enumerate(numbers["0.0.explanation.edges"][step // HOLD]):
             row = page.locator(f".pair-list [data-pair='{pair}']")
             assert row.locator(".name").inner_text() == f"{i} – {j}"
             assert shown_as(
@@ -206,8 +206,8 @@ def test_readouts_are_the_recorded_numbers(open_page: Open, numbers: dict) -> No
     )
     assert shown_as(facts["reward"], numbers["0.1.reward"][7])
     assert shown_as(facts["return"], numbers["0.1.return"][7])
-    assert shown_as(facts["value"], numbers["0.1.thought.value"][7 // HOLD, 0])
-    coordinated = numbers["0.1.thought.alone.coordinated"][7 // HOLD]
+    assert shown_as(facts["value"], numbers["0.1.explanation.value"][7 // HOLD, 0])
+    coordinated = numbers["0.1.explanation.additive.coordinated"][7 // HOLD]
     assert facts["coordinating"] == str(coordinated.sum())
 
 
@@ -222,7 +222,9 @@ def test_side_by_side(open_page: Open, numbers: dict) -> None:
     )
     scrub(page, 3)
     page.keyboard.press("a")
-    for side, name in enumerate(["0.0.thought.alone.utilities", "1.0.thought.utilities"]):
+    for side, name in enumerate(
+        ["0.0.explanation.additive.utilities", "1.0.explanation.utilities"]
+    ):
         panel = page.locator(".agent-panel").nth(side)
         worth = numbers[name][3 // HOLD if side == 0 else 3, 1]
         assert all(map(shown_as, panel.locator(".row .number").all_inner_texts(), worth.tolist()))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import pairvdn
-from pairvdn.hints import hint
+from pairvdn.checks import hint
 
 # name -> (module:function, what it does). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -54,14 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(name: str, *arguments: str) -> int:
     """Run a sub-command; what a user can mend is one line, what only we can is a traceback."""
-    from pairvdn.experiment.errors import (
-        ConfigError,
-        FolderError,
-        Interrupted,
-        RunError,
-        one_line,
-    )
+    from pairvdn.config.errors import ConfigError, one_line
     from pairvdn.learning import Diverged
+    from pairvdn.runs.errors import FolderError, Interrupted, RunError
 
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)

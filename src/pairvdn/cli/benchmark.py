@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from pairvdn.cli.flags import Parser, changed
 from pairvdn.cli.train import preset_config
-from pairvdn.experiment import ConfigError
-from pairvdn.experiment.benchmark import measure
-from pairvdn.experiment.schema import parse
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import parse
+from pairvdn.runs.analysis.benchmark import measure
 
 DEFAULT = "box-jump/pairvdn"
 ABOUT = f"""Print how fast a preset ({DEFAULT} by default) compiles, collects and learns on this

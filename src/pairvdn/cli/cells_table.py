@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, cast
 
 from pairvdn.cli.progress import Stream, numbers
-from pairvdn.experiment.grid import Cell, News, Standing, Tell
-from pairvdn.experiment.loop import Report
+from pairvdn.runs.loop import Report
+from pairvdn.studies import Cell, News, Standing, Tell
 
 _BAD = ("failed", "diverged")
 # What is shown first if there is not room for all.

@@ -6,7 +6,7 @@ from pathlib import Path
 from pairvdn.cli.evaluate import add_evaluation_flags, evaluation_settings
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.tables import estimate, table
-from pairvdn.experiment.compare import Comparison, Row, compare
+from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
 ABOUT = """Evaluate several runs and compare them: mean and interquartile mean of the last
 checkpoints, mean of the best ones, and how likely a seed of one method beats a seed of the first

@@ -11,11 +11,12 @@ from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.cli.progress import frames_progress, progress
 from pairvdn.cli.tables import interval, table
+from pairvdn.config import load_preset
 from pairvdn.evaluation import Played, play_greedy, play_random, summary
-from pairvdn.experiment import load, load_preset, train
-from pairvdn.experiment.evaluate import env_for, moments
-from pairvdn.experiment.record import Settings, record_run
-from pairvdn.experiment.run import Loaded
+from pairvdn.runs import load, train
+from pairvdn.runs.analysis.evaluate import env_for, moments
+from pairvdn.runs.analysis.record import Settings, record_run
+from pairvdn.runs.load import Loaded
 from pairvdn.values import Value
 
 PRESET = "box-jump/pairvdn-sorted"
@@ -69,7 +70,7 @@ def _table(last: Loaded, best: Loaded, episodes: int) -> str:
             value,
             episodes=episodes,
             seed=0,
-            action_hold=last.action_hold,
+            action_repeat=last.action_repeat,
             moments=when,
         )
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pairvdn.cli.flags import Parser, positive
-from pairvdn.experiment import ConfigError
-from pairvdn.experiment.meeting import Meeting, meet, slurm_meeting
-from pairvdn.experiment.schema import parse
-from pairvdn.experiment.shards import LAYOUTS, Shards
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import parse
+from pairvdn.runs.devices.choice import LAYOUTS, Shards
+from pairvdn.runs.devices.meeting import Meeting, meet, slurm_meeting
 
 
 def add_device_flags(parser: Parser) -> None:

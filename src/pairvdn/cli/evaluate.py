@@ -7,8 +7,8 @@ from typing import Any
 
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.tables import interval, table
-from pairvdn.experiment.evaluate import Settings, evaluate
-from pairvdn.experiment.schema import parse
+from pairvdn.config.schema import parse
+from pairvdn.runs.analysis.evaluate import Settings, evaluate
 
 ABOUT = """Play greedy episodes with what a run, or each seed of a folder of runs, has learned.
 Prints the mean with a 95 % bootstrap interval: over the episodes of one training seed, or over the

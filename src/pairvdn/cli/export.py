@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.flags import Parser
-from pairvdn.experiment.export import export
+from pairvdn.runs.export import export
 
 ABOUT = """Copy what a run has learned into a new, small folder: its config and its parameters,
 without replay and optimiser. evaluate, compare, watch and play take it like any run; it cannot be

@@ -3,7 +3,8 @@
 import importlib
 from types import ModuleType
 
-from pairvdn.experiment.errors import RunError, one_line
+from pairvdn.config.errors import one_line
+from pairvdn.runs.errors import RunError
 
 
 def drawing(module: str) -> ModuleType:

@@ -8,8 +8,9 @@ from typing import Any
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.cli.progress import frames_progress
-from pairvdn.experiment.errors import ConfigError, RunError, one_line
-from pairvdn.experiment.record import RecordedRun
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.runs.analysis.record import RecordedRun
+from pairvdn.runs.errors import RunError
 
 _WIDTHS = {1: 640, 2: 480}  # pixels of one scene, by how many stand side by side
 

@@ -4,11 +4,12 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from pairvdn.experiment import Config, ConfigError
-from pairvdn.experiment.components import KINDS, known_arguments
-from pairvdn.experiment.config import PRACTICE, RECORDS, record_arguments
-from pairvdn.experiment.schema import Argument, describe, parse
-from pairvdn.hints import hint
+from pairvdn.checks import hint
+from pairvdn.config import Config
+from pairvdn.config.components import KINDS, known_arguments
+from pairvdn.config.config import RECORDS, TRAINING_ENV, record_arguments
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import Argument, describe, parse
 
 _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 _UNITS = {
@@ -79,13 +80,13 @@ def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -
         for key, argument in known_arguments(kind, name, others).items():
             _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
     # Any argument of the environment; the help shows those that the config has.
-    group = parser.add_argument_group(f"{PRACTICE}: the environment while training")
-    practised = [*plain[PRACTICE], *_keys_of(PRACTICE, arguments)]
-    for key, argument in _practice_arguments(config, practised).items():
-        _add(group, f"{PRACTICE}.{key}", argument, plain[PRACTICE].get(key, "not set"))
+    group = parser.add_argument_group(f"{TRAINING_ENV}: the environment while training")
+    training = [*plain[TRAINING_ENV], *_keys_of(TRAINING_ENV, arguments)]
+    for key, argument in _training_env_arguments(config, training).items():
+        _add(group, f"{TRAINING_ENV}.{key}", argument, plain[TRAINING_ENV].get(key, "not set"))
 
 
-def _practice_arguments(config: Config, keys: Sequence[str]) -> dict[str, Argument]:
+def _training_env_arguments(config: Config, keys: Sequence[str]) -> dict[str, Argument]:
     known = known_arguments("env", config.env.name, keys)
     return {key: known[key] for key in dict.fromkeys(keys) if key in known}
 
@@ -120,8 +121,8 @@ def changed(config: Config, namespace: argparse.Namespace) -> Config:
     changes: dict[str, Any] = {}
     for path, text in given.items():
         section, _, key = path.rpartition(".")
-        if section == PRACTICE:
-            kind = _practice_arguments(config, [key])[key].kind
+        if section == TRAINING_ENV:
+            kind = _training_env_arguments(config, [key])[key].kind
         elif key == "name" or section not in KINDS:
             known = record_arguments(section) if section not in KINDS else {}
             kind = known[key].kind if key in known else str

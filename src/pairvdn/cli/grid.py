@@ -8,8 +8,9 @@ from pairvdn.cli.cells_table import cells_progress
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.cli.progress import Stream
 from pairvdn.cli.tables import table
-from pairvdn.experiment.errors import ConfigError, Interrupted
-from pairvdn.experiment.grid import (
+from pairvdn.config.errors import ConfigError
+from pairvdn.runs.errors import Interrupted
+from pairvdn.studies import (
     Cell,
     Executor,
     Grid,
@@ -22,7 +23,7 @@ from pairvdn.experiment.grid import (
     read_grid,
     run_cells,
 )
-from pairvdn.experiment.storage import Storage, storage
+from pairvdn.studies.storage import Storage, storage
 
 ABOUT = """Train every cell of a grid: methods x environments x seeds x any field; docs/grid.md
 says what is in the file. Each cell is an ordinary run folder. The same command goes on with what
@@ -104,7 +105,7 @@ def _results(cells: Sequence[Cell], standings: Mapping[str, Standing], place: St
 
 
 def _tune(grid: Grid, place: Storage, given: argparse.Namespace) -> int:
-    from pairvdn.experiment.grid.tune import Found, tune
+    from pairvdn.studies.tune import Found, tune
 
     if grid.tune is None:
         raise ConfigError(f"{given.grid} has no table [tune]; docs/grid.md says what is in it.")

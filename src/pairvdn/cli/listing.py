@@ -5,10 +5,10 @@ from typing import Any
 
 from pairvdn import envs, values
 from pairvdn.cli.flags import Parser
-from pairvdn.envs import foreign
-from pairvdn.experiment import load_preset, preset_names
-from pairvdn.experiment.folder import read_config
-from pairvdn.experiment.pretrained import PREFIX, pretrained_names, run_path
+from pairvdn.config import load_preset, preset_names
+from pairvdn.envs import external
+from pairvdn.runs.folder import read_config
+from pairvdn.runs.pretrained import PREFIX, pretrained_names, run_path
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _environments() -> list[tuple[str, str]]:
     ours = [(name, _summary(envs.constructor(name))) for name in envs.names()]
-    return ours + [(one.form, one.about) for one in foreign.LIBRARIES.values()]
+    return ours + [(one.form, one.about) for one in external.LIBRARIES.values()]
 
 
 def _methods() -> list[tuple[str, str]]:

@@ -7,14 +7,15 @@ from typing import Any
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
+from pairvdn.config.components import Component
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import parse
 from pairvdn.envs import Environment, HasNames
-from pairvdn.evaluation.company import Game, random_company, trained_company
-from pairvdn.experiment.components import Component
-from pairvdn.experiment.errors import ConfigError, RunError
-from pairvdn.experiment.evaluate import env_for, require_within
-from pairvdn.experiment.pretrained import PREFIX, pretrained_names
-from pairvdn.experiment.run import load
-from pairvdn.experiment.schema import parse
+from pairvdn.evaluation.co_players import Game, random_co_players, trained_co_players
+from pairvdn.runs.analysis.evaluate import env_for, require_within
+from pairvdn.runs.errors import RunError
+from pairvdn.runs.load import load
+from pairvdn.runs.pretrained import PREFIX, pretrained_names
 
 ABOUT = """Take the place of one agent, with the keyboard, in a window; a trained run plays the
 others: --run, or the team that comes with the package (`pairvdn list pretrained`), or, where there
@@ -64,16 +65,16 @@ def _game(given: Any) -> tuple[Game, str]:
         env = _new_env(given.env, max_steps)
         require_within("agent", agent, 0, env.num_agents - 1)
         text = "The others act at random; --run RUN lets a trained run play them."
-        return Game(env, random_company(agent), agent=agent, seed=seed), text
+        return Game(env, random_co_players(agent), agent=agent, seed=seed), text
     loaded = load(run, given.checkpoint)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
     env = _pure(env_for(loaded, max_steps))
     require_within("agent", agent, 0, env.num_agents - 1)
-    company = trained_company(env, loaded.value, agent)
+    co_players = trained_co_players(env, loaded.value, agent)
     text = f"{run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
-    hold = loaded.action_hold
-    return Game(env, company, agent=agent, action_hold=hold, seed=seed), text
+    hold = loaded.action_repeat
+    return Game(env, co_players, agent=agent, action_repeat=hold, seed=seed), text
 
 
 def _shipped(env: str) -> str | None:

@@ -6,13 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pairvdn.checks import hint
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.grid import add_executor_flags, carry_out, executor_of
 from pairvdn.cli.progress import OnEpoch, Say, progress
-from pairvdn.experiment.errors import ConfigError, RunError
-from pairvdn.experiment.grid import Cell, Executor
-from pairvdn.experiment.reproduce import (
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import parse
+from pairvdn.runs.errors import RunError
+from pairvdn.runs.saving import explained
+from pairvdn.studies import Cell, Executor
+from pairvdn.studies.reproduce import (
     EXTENSIONS,
     FULL,
     QUICK,
@@ -21,10 +25,7 @@ from pairvdn.experiment.reproduce import (
     table1_cells,
     to_markdown,
 )
-from pairvdn.experiment.saving import explained
-from pairvdn.experiment.schema import parse
-from pairvdn.experiment.storage import Folder
-from pairvdn.hints import hint
+from pairvdn.studies.storage import Folder
 
 Part = Callable[[Path, Scale, OnEpoch, Say], None]
 

@@ -7,8 +7,8 @@ from pairvdn.cli.devices import add_device_flags, flat, shards_of
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.progress import progress
 from pairvdn.cli.train import add_output_flags, loggers, require_loggers
-from pairvdn.experiment import resume
-from pairvdn.experiment.folder import RunFolder, read_config, run_folders
+from pairvdn.runs import resume
+from pairvdn.runs.folder import RunFolder, read_config, run_folders
 
 ABOUT = """Go on with a run, or with a folder of several seeds, from its newest sound checkpoint.
 It ends with the same bits as a run that was never stopped, unless its environments are stepped on

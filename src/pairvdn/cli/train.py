@@ -8,9 +8,11 @@ from pathlib import Path
 from pairvdn.cli.devices import add_device_flags, flat, shards_of
 from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
 from pairvdn.cli.progress import progress
-from pairvdn.envs import foreign
-from pairvdn.experiment import Config, ConfigError, load_preset, preset_names, train
-from pairvdn.experiment.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
+from pairvdn.config import Config, load_preset, preset_names
+from pairvdn.config.errors import ConfigError
+from pairvdn.envs import external
+from pairvdn.runs import train
+from pairvdn.runs.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
 
 ABOUT = """Train from a preset, ENV/METHOD (our own recipe) or ENV/METHOD-paper (the paper's
 hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
@@ -67,7 +69,7 @@ def preset_config(parser: Parser, arguments: Sequence[str], default: str | None 
 
 def _is_preset(argument: str) -> bool:
     prefix, colon, _ = argument.partition(":")
-    of_a_library = bool(colon) and prefix in foreign.LIBRARIES
+    of_a_library = bool(colon) and prefix in external.LIBRARIES
     return of_a_library or argument in preset_names() or argument.endswith(".toml")
 
 

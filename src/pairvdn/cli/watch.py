@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pairvdn.cli.films import add_film_flags, film_every, show_films
 from pairvdn.cli.flags import Parser
-from pairvdn.experiment.errors import FolderError, RunError
-from pairvdn.experiment.record import Settings, record_both, record_run
-from pairvdn.experiment.schema import parse
+from pairvdn.config.schema import parse
+from pairvdn.runs.analysis.record import Settings, record_both, record_run
+from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.viewing.watch import write_page
 
 ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, what every agent

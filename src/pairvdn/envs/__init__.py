@@ -4,7 +4,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from pairvdn.envs import foreign
+from pairvdn.checks import hint
+from pairvdn.envs import external
 from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
 from pairvdn.envs.base import (
     Environment,
@@ -19,12 +20,11 @@ from pairvdn.envs.base import (
 )
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.clock import seconds_per_step
-from pairvdn.envs.foreign import is_foreign
+from pairvdn.envs.external import is_external
 from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
 from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
 from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.statistics import EpisodeStatistics
-from pairvdn.hints import hint
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
@@ -56,8 +56,8 @@ def constructor(name: str) -> Callable[..., Task]:
 
     `name` is one of `names()`, or PREFIX:NAME for an environment of another library.
     """
-    if foreign.is_foreign(name):
-        return foreign.constructor(name)
+    if external.is_external(name):
+        return external.constructor(name)
     if name not in _REGISTRY:
         raise ValueError(f"There is no environment {name!r}; {hint(name, _REGISTRY)}")
     module, _, attribute = _REGISTRY[name].partition(":")
@@ -98,7 +98,7 @@ __all__ = [
     "constructor",
     "from_jaxmarl",
     "from_pettingzoo",
-    "is_foreign",
+    "is_external",
     "make",
     "names",
     "seconds_per_step",

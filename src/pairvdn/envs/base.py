@@ -7,7 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 State = TypeVar("State")
 
@@ -44,6 +44,17 @@ class Task(eqx.Module):
     @abc.abstractmethod
     def max_steps(self) -> int:
         """Steps after which an episode is truncated."""
+
+    @property
+    def spec(self) -> EnvSpec:
+        """The sizes as one record, from which values are built."""
+        return EnvSpec(
+            num_agents=self.num_agents,
+            num_actions=self.num_actions,
+            observation_size=self.observation_size,
+            state_size=self.state_size,
+            has_positions=isinstance(self, HasPositions),
+        )
 
 
 class Environment(Task, Generic[State]):

@@ -1,6 +1,7 @@
 """From policies to numbers with intervals."""
 
-from pairvdn.evaluation.alone import Alone
+from pairvdn.evaluation.additive import AdditiveBaseline
+from pairvdn.evaluation.explanation import Explanation
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
 from pairvdn.evaluation.report import report, summary
@@ -14,18 +15,17 @@ from pairvdn.evaluation.statistics import (
     probability_of_improvement,
     summarise,
 )
-from pairvdn.evaluation.thought import Thought
 
 __all__ = [
     "RANDOM_EPISODES",
-    "Alone",
+    "AdditiveBaseline",
     "Episodes",
     "Estimate",
+    "Explanation",
     "Frame",
     "Played",
     "Recording",
     "Summary",
-    "Thought",
     "bootstrap",
     "greedy_episodes",
     "interquartile_mean",

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
+from pairvdn.acting.exploration import random_actions
+from pairvdn.acting.policy import greedy_actions
+from pairvdn.checks import require_at_least
 from pairvdn.envs import HostCopy, HostEnvironment, HostStep
 from pairvdn.evaluation.rollout import Episodes
-from pairvdn.learning.arguments import require_at_least
-from pairvdn.learning.exploration import random_actions
 from pairvdn.learning.players import batched
-from pairvdn.learning.policy import greedy_actions
 from pairvdn.types import TimeStep
 from pairvdn.values import Value
 
@@ -38,7 +38,7 @@ class Stage:
         value: Value[Any],
         *,
         seed: Sequence[int],
-        action_hold: int = 1,
+        action_repeat: int = 1,
         moments: tuple[int, ...] = (),
     ) -> Episodes:
         """Episodes in which the agents do what `value` thinks best."""
@@ -46,14 +46,14 @@ class Stage:
         def act(keys: Any, timestep: TimeStep) -> Int32[Array, "copies n"]:
             return _greedy(self.env, value, timestep)
 
-        return self._play(act, seed, action_hold, moments)
+        return self._play(act, seed, action_repeat, moments)
 
     def play_random(self, *, seed: Sequence[int], moments: tuple[int, ...] = ()) -> Episodes:
         """Episodes of uniformly random allowed actions."""
         return self._play(lambda keys, timestep: _random(keys, timestep.mask), seed, 1, moments)
 
     def _play(
-        self, act: Act, seed: Sequence[int], action_hold: int, moments: tuple[int, ...]
+        self, act: Act, seed: Sequence[int], action_repeat: int, moments: tuple[int, ...]
     ) -> Episodes:
         """Play all episodes; a copy whose episode ends takes the next that waits.
 
@@ -64,13 +64,13 @@ class Stage:
         tally = _Tally(self.num_episodes, moments)
         seats = [_Seat(copy, *waiting.popleft()) for copy in self.copies]
         while any(seat.playing for seat in seats):
-            if any(seat.playing and seat.steps % action_hold == 0 for seat in seats):
+            if any(seat.playing and seat.steps % action_repeat == 0 for seat in seats):
                 keys = rng.integers(2**32, size=(len(seats), 2), dtype=np.uint32)
                 chosen = np.asarray(act(keys, batched([seat.now for seat in seats])))
             for place, seat in enumerate(seats):
                 if not seat.playing:
                     continue
-                if seat.steps % action_hold == 0:
+                if seat.steps % action_repeat == 0:
                     seat.actions = chosen[place]
                 ended = seat.step()
                 tally.count(seat.episode, seat.steps, float(seat.now.reward))

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32, PyTree
 
+from pairvdn.acting.choose import choose
+from pairvdn.checks import require_at_least
 from pairvdn.envs import Environment
-from pairvdn.learning.arguments import require_at_least
-from pairvdn.learning.choose import choose
 from pairvdn.types import PRNGKey, TimeStep
 
 # For one environment: what to do, and what to remember of the decision (any arrays, or None).
@@ -25,15 +25,15 @@ Account = TypeVar("Account")
 class Moment(eqx.Module):
     """One step of all episodes; every leaf but `step` begins with the episodes.
 
-    `running` says which episodes had not ended before; the others stay as they are. `thought` is
-    what the policy remembers of the decision that this step follows, which may be some steps old.
+    `running` says which episodes had not ended before; the others stay as they are. `explanation`
+    is what the policy remembers of the agent step that this step belongs to.
     """
 
     step: Int32[Array, ""]  # how many there were before
     running: Bool[Array, " episodes"]
     before: PyTree[Array]  # state of the environments
     actions: Int32[Array, "episodes n"]
-    thought: PyTree[Array]
+    explanation: PyTree[Array]
     after: PyTree[Array]  # state of the environments
     timestep: TimeStep  # after the step
 
@@ -56,19 +56,19 @@ def play(
     key: PRNGKey,
     num_episodes: int,
     max_steps: int | None,
-    action_hold: int,
+    action_repeat: int,
     begin: Callable[[PyTree[Array], TimeStep, PyTree[Array]], Account],
     tell: Callable[[Account, Moment], Account],
 ) -> Account:
     """Play until every episode has ended, at the latest after `max_steps`.
 
     An episode that has ended stays as it is while others go on. The policy is asked every
-    `action_hold` steps. `begin` makes the first account of the states and time steps of the resets
-    and of a thought of zeros. The same key gives the same starts, whatever the policy and however
-    many episodes there are.
+    `action_repeat` steps. `begin` makes the first account of the states and time steps of the
+    resets and of an explanation of zeros. The same key gives the same starts, whatever the policy
+    and however many episodes there are.
     """
     steps = env.max_steps if max_steps is None else max_steps
-    require_at_least(1, num_episodes=num_episodes, action_hold=action_hold, max_steps=steps)
+    require_at_least(1, num_episodes=num_episodes, action_repeat=action_repeat, max_steps=steps)
     key = jax.random.bits(key, (2,), jnp.uint32)
 
     def keys(step: Int32[Array, ""], purpose: int) -> Array:
@@ -78,19 +78,19 @@ def play(
         return jax.vmap(policy)(keys(step, 0), timestep)
 
     def advance(playing: _Playing) -> _Playing:
-        actions, thought = jax.lax.cond(
-            playing.step % action_hold == 0,
+        actions, explanation = jax.lax.cond(
+            playing.step % action_repeat == 0,
             lambda: decide(playing.step, playing.timestep),
             lambda: playing.decision,
         )
         before, running = playing.env_state, ~playing.ended
         stepped, timestep = jax.vmap(env.step)(keys(playing.step, 1), before, actions)
         after = jax.vmap(choose)(running, stepped, before)
-        moment = Moment(playing.step, running, before, actions, thought, after, timestep)
+        moment = Moment(playing.step, running, before, actions, explanation, after, timestep)
         return _Playing(
             after,
             jax.vmap(choose)(running, timestep, playing.timestep),
-            (actions, thought),
+            (actions, explanation),
             tell(playing.account, moment),
             playing.ended | timestep.terminated | timestep.truncated,
             playing.step + 1,

@@ -35,17 +35,17 @@ def play_greedy(
     *,
     episodes: int,
     seed: int,
-    action_hold: int = 1,
+    action_repeat: int = 1,
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play what `value` thinks best. The same arguments give the same numbers."""
     if isinstance(env, HostEnvironment):
         played = Stage(env, episodes).play_greedy(
-            value, seed=(GREEDY, seed), action_hold=action_hold, moments=moments
+            value, seed=(GREEDY, seed), action_repeat=action_repeat, moments=moments
         )
         return _to_numpy(played, moments)
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
-    return _to_numpy(_greedy(env, value, key, episodes, action_hold, moments), moments)
+    return _to_numpy(_greedy(env, value, key, episodes, action_repeat, moments), moments)
 
 
 def play_random(
@@ -69,11 +69,11 @@ def _greedy(
     value: Value[Any],
     key: Any,
     episodes: int,
-    action_hold: int,
+    action_repeat: int,
     moments: tuple[int, ...],
 ) -> Episodes:
     return greedy_episodes(
-        env, value, key=key, num_episodes=episodes, action_hold=action_hold, moments=moments
+        env, value, key=key, num_episodes=episodes, action_repeat=action_repeat, moments=moments
     )
 
 

@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int32, PyTree
 
+from pairvdn.acting.exploration import random_actions
 from pairvdn.envs import Environment, HasMeasures, Task
 from pairvdn.envs.scene import Scene
+from pairvdn.evaluation.explanation import Explanation, explain
 from pairvdn.evaluation.loop import Moment, Policy, play
 from pairvdn.evaluation.play import GREEDY, RANDOM
-from pairvdn.evaluation.thought import Thought, think
-from pairvdn.learning.exploration import random_actions
 from pairvdn.types import TimeStep
 from pairvdn.values import Value
 
@@ -37,13 +37,13 @@ class Recording(eqx.Module):
     |---|---|
     | `frames` | length + 1: frame t is what there is after t steps, frame 0 the reset |
     | `actions` | length: actions[t] lead from frame t to frame t + 1 |
-    | `thoughts` | decisions: number t // action_hold led to actions[t]; None for a random policy |
+    | `explanations` | agent steps: t // action_repeat led to actions[t]; None if random |
     """
 
     frames: Frame
     actions: Int32[np.ndarray, "t n"]
-    thoughts: Thought | None
-    action_hold: int
+    explanations: Explanation | None
+    action_repeat: int
 
     @property
     def length(self) -> int:
@@ -60,21 +60,23 @@ class Recording(eqx.Module):
         scene: Scene = jax.tree.map(lambda leaf: leaf[step], self.frames.scene)
         return scene
 
-    def thought(self, step: int) -> Thought | None:
+    def explanation(self, step: int) -> Explanation | None:
         """What led to the actions of step `step`."""
-        decision = step // self.action_hold
-        thought: Thought | None = jax.tree.map(lambda leaf: leaf[decision], self.thoughts)
-        return thought
+        decision = step // self.action_repeat
+        explanation: Explanation | None = jax.tree.map(
+            lambda leaf: leaf[decision], self.explanations
+        )
+        return explanation
 
 
 def record_greedy(
-    env: Task, value: Value[Any], *, episodes: int = 1, seed: int, action_hold: int = 1
+    env: Task, value: Value[Any], *, episodes: int = 1, seed: int, action_repeat: int = 1
 ) -> list[Recording]:
     """Episodes in which the agents do what `value` thinks best."""
     if not isinstance(env, Environment):
         raise ValueError(f"{env.name} is stepped on the host and has no scenes to record.")
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
-    return _to_numpy(_greedy(env, value, key, episodes, action_hold), action_hold)
+    return _to_numpy(_greedy(env, value, key, episodes, action_repeat), action_repeat)
 
 
 def record_random(env: Environment[Any], *, episodes: int = 1, seed: int) -> list[Recording]:
@@ -88,15 +90,17 @@ class _Tape(eqx.Module):
 
     frames: Frame
     actions: Int32[Array, "t episodes n"]
-    thoughts: PyTree[Array]
+    explanations: PyTree[Array]
     lengths: Int32[Array, " episodes"]
 
 
 @eqx.filter_jit
 def _greedy(
-    env: Environment[Any], value: Value[Any], key: Any, episodes: int, action_hold: int
+    env: Environment[Any], value: Value[Any], key: Any, episodes: int, action_repeat: int
 ) -> _Tape:
-    return _record(env, lambda _, timestep: think(env, value, timestep), key, episodes, action_hold)
+    return _record(
+        env, lambda _, timestep: explain(env, value, timestep), key, episodes, action_repeat
+    )
 
 
 @eqx.filter_jit
@@ -108,21 +112,21 @@ def _random(env: Environment[Any], key: Any, episodes: int) -> _Tape:
 
 
 def _record(
-    env: Environment[Any], policy: Policy, key: Any, episodes: int, action_hold: int
+    env: Environment[Any], policy: Policy, key: Any, episodes: int, action_repeat: int
 ) -> _Tape:
     """Write every moment to a tape that is as long as the longest episode can be."""
-    decisions = -(-env.max_steps // action_hold)
+    decisions = -(-env.max_steps // action_repeat)
 
     def look(env_state: PyTree[Array], timestep: TimeStep) -> Frame:
         measures = env.measures(env_state) if isinstance(env, HasMeasures) else {}
         return Frame(env.scene(env_state), timestep.observation, timestep.reward, measures)
 
-    def begin(env_state: PyTree[Array], timestep: TimeStep, thought: PyTree[Array]) -> _Tape:
+    def begin(env_state: PyTree[Array], timestep: TimeStep, explanation: PyTree[Array]) -> _Tape:
         reset = jax.vmap(look)(env_state, timestep)
         return _Tape(
             _write(_blank(env.max_steps + 1, reset), reset, jnp.int32(0)),
             jnp.zeros((env.max_steps, episodes, env.num_agents), jnp.int32),
-            _blank(decisions, thought),
+            _blank(decisions, explanation),
             jnp.zeros(episodes, jnp.int32),
         )
 
@@ -131,7 +135,7 @@ def _record(
         return _Tape(
             _write(tape.frames, seen, moment.step + 1),
             _write(tape.actions, moment.actions, moment.step),
-            _write(tape.thoughts, moment.thought, moment.step // action_hold),
+            _write(tape.explanations, moment.explanation, moment.step // action_repeat),
             tape.lengths + moment.running.astype(jnp.int32),
         )
 
@@ -141,7 +145,7 @@ def _record(
         key=key,
         num_episodes=episodes,
         max_steps=None,
-        action_hold=action_hold,
+        action_repeat=action_repeat,
         begin=begin,
         tell=tell,
     )
@@ -155,7 +159,7 @@ def _write(tape: PyTree[Array], now: PyTree[Array], place: Int32[Array, ""]) -> 
     return jax.tree.map(lambda leaf, new: leaf.at[place].set(new), tape, now)
 
 
-def _to_numpy(tape: _Tape, action_hold: int) -> list[Recording]:
+def _to_numpy(tape: _Tape, action_repeat: int) -> list[Recording]:
     """One recording for each episode, without what comes after its end."""
     tape = jax.tree.map(np.asarray, tape)
 
@@ -166,8 +170,8 @@ def _to_numpy(tape: _Tape, action_hold: int) -> list[Recording]:
         Recording(
             part(tape.frames, episode, length + 1),
             part(tape.actions, episode, length),
-            part(tape.thoughts, episode, -(-length // action_hold)),
-            action_hold,
+            part(tape.explanations, episode, -(-length // action_repeat)),
+            action_repeat,
         )
         for episode, length in enumerate(map(int, tape.lengths))
     ]

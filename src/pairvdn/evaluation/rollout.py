@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PyTree
 
+from pairvdn.acting.exploration import random_actions
+from pairvdn.acting.policy import greedy_actions
+from pairvdn.checks import require_at_least
 from pairvdn.envs import Environment, HasMeasures, HasShares, Share
 from pairvdn.evaluation.loop import Moment, Policy, play
-from pairvdn.learning.arguments import require_at_least
-from pairvdn.learning.exploration import random_actions
-from pairvdn.learning.policy import greedy_actions
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Value
 
@@ -39,7 +39,7 @@ def greedy_episodes(
     key: PRNGKey,
     num_episodes: int,
     max_steps: int | None = None,
-    action_hold: int = 1,
+    action_repeat: int = 1,
     moments: tuple[int, ...] = (),
 ) -> Episodes:
     """Play `num_episodes` episodes in which the agents do what `value` thinks best."""
@@ -49,7 +49,7 @@ def greedy_episodes(
         key,
         num_episodes,
         max_steps,
-        action_hold,
+        action_repeat,
         moments,
     )
 
@@ -60,7 +60,7 @@ def random_episodes(
     key: PRNGKey,
     num_episodes: int,
     max_steps: int | None = None,
-    action_hold: int = 1,
+    action_repeat: int = 1,
     moments: tuple[int, ...] = (),
 ) -> Episodes:
     """Play `num_episodes` episodes of uniformly random allowed actions."""
@@ -70,7 +70,7 @@ def random_episodes(
         key,
         num_episodes,
         max_steps,
-        action_hold,
+        action_repeat,
         moments,
     )
 
@@ -81,7 +81,7 @@ def _episodes(
     key: PRNGKey,
     num_episodes: int,
     max_steps: int | None,
-    action_hold: int,
+    action_repeat: int,
     moments: tuple[int, ...],
 ) -> Episodes:
     """Play, and keep the sums."""
@@ -92,7 +92,7 @@ def _episodes(
         key=key,
         num_episodes=num_episodes,
         max_steps=max_steps,
-        action_hold=action_hold,
+        action_repeat=action_repeat,
         begin=_begin(env, num_episodes, moments),
         tell=_tell(env, moments),
     )

@@ -1,9 +1,9 @@
 """From environments and values to trained values: one loop for every method."""
 
+from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.collect import Collector
 from pairvdn.learning.collectors import Collects, collector_for
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
-from pairvdn.learning.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.host_collect import HostCollector
 from pairvdn.learning.learner import Learner, LearnerState
 from pairvdn.learning.minibatches import Minibatches, RandomBatches, WholePass

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
+from pairvdn.acting.choose import choose
+from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import Environment
-from pairvdn.learning.arguments import require_at_least, require_within
-from pairvdn.learning.choose import choose
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import n_step_return
 from pairvdn.types import PRNGKey, TimeStep
@@ -21,7 +21,7 @@ Policy = Callable[[Array, TimeStep], Int32[Array, "envs n"]]
 Carry = TypeVar("Carry")
 
 
-class Decision(eqx.Module):
+class AgentStep(eqx.Module):
     """A transition of one decision, and whether its episode ended there, for whatever reason."""
 
     transition: Transition
@@ -49,7 +49,7 @@ class Collecting(eqx.Module):
     env_state: PyTree[Array]
     timestep: TimeStep
     episode_return: Float[Array, " envs"]
-    pending: Decision
+    pending: AgentStep
 
 
 def env_axes(collecting: PyTree[Any]) -> PyTree[int]:
@@ -113,22 +113,22 @@ def hold(
 
 
 class Collector:
-    """`num_envs` copies of an environment on the device, each action held `action_hold` steps."""
+    """`num_envs` copies of an environment on the device, each action held `action_repeat` steps."""
 
     def __init__(
         self,
         env: Environment[Any],
         *,
         num_envs: int = 1,
-        action_hold: int = 1,
+        action_repeat: int = 1,
         n_step: int = 1,
         discount: float = 0.99,
     ) -> None:
-        require_at_least(1, num_envs=num_envs, action_hold=action_hold, n_step=n_step)
+        require_at_least(1, num_envs=num_envs, action_repeat=action_repeat, n_step=n_step)
         require_within(0, 1, discount=discount)
         self.env = env
         self.num_envs = num_envs
-        self.action_hold = action_hold
+        self.action_repeat = action_repeat
         self.n_step = n_step
         self.discount = discount
 
@@ -191,12 +191,12 @@ class Collector:
 
     def _decide(
         self, stream: tuple[PyTree[Array], TimeStep, Array], policy: Policy, key: Array, length: int
-    ) -> tuple[tuple[PyTree[Array], TimeStep, Array], tuple[Decision, CollectStats]]:
+    ) -> tuple[tuple[PyTree[Array], TimeStep, Array], tuple[AgentStep, CollectStats]]:
         """Scan decisions: [length, envs] of them."""
 
         def decide(
             stream: tuple[PyTree[Array], TimeStep, Array], keys: Array
-        ) -> tuple[tuple[PyTree[Array], TimeStep, Array], tuple[Decision, CollectStats]]:
+        ) -> tuple[tuple[PyTree[Array], TimeStep, Array], tuple[AgentStep, CollectStats]]:
             env_state, timestep, returns = stream
             actions = policy(keys[:, 0], timestep)
             outcome = jax.vmap(lambda *one: hold(self.env, *one, discount=self.discount))(
@@ -214,7 +214,7 @@ class Collector:
             return stream, (decision, stats)
 
         # All keys at once, for acting, resetting and each held step: splitting is slow to compile.
-        keys = jax.random.split(key, (length, self.num_envs, 2 + self.action_hold))
+        keys = jax.random.split(key, (length, self.num_envs, 2 + self.action_repeat))
         return jax.lax.scan(decide, stream, keys)
 
     def _reset_ended(self, keys: Array, outcome: Outcome) -> tuple[PyTree[Array], TimeStep]:
@@ -236,12 +236,12 @@ class Collector:
         return next_ones
 
 
-def windows(line: Decision, starts: int, n_step: int) -> Transition:
+def windows(line: AgentStep, starts: int, n_step: int) -> Transition:
     """Fold [starts + n_step - 1, envs] decisions into [starts * envs] transitions."""
     first = jnp.arange(starts, dtype=jnp.int32)
     window = first[:, None] + jnp.arange(n_step, dtype=jnp.int32)[None, :]
 
-    def fold(decisions: Decision) -> Transition:  # of one environment
+    def fold(decisions: AgentStep) -> Transition:  # of one environment
         one = decisions.transition
         rewards, discounts, last = jax.vmap(n_step_return)(
             one.reward_t[window], one.discount_t[window], decisions.ended[window]
@@ -259,7 +259,7 @@ def windows(line: Decision, starts: int, n_step: int) -> Transition:
     return flat
 
 
-def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome) -> Decision:
+def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome) -> AgentStep:
     """What is remembered of one decision; where it terminated there is nothing to bootstrap."""
     after = outcome.timestep
     transition = Transition(
@@ -272,7 +272,7 @@ def _decision(timestep: TimeStep, actions: Int32[Array, " n"], outcome: Outcome)
         state_t=after.state,
         mask_t=after.mask,
     )
-    return Decision(transition, outcome.ended)
+    return AgentStep(transition, outcome.ended)
 
 
 def _total(stats: CollectStats) -> CollectStats:

@@ -20,7 +20,7 @@ class Collects(Protocol):
     """A collector, on the device or on the host."""
 
     num_envs: int
-    action_hold: int
+    action_repeat: int
 
     @property
     def env(self) -> Task:

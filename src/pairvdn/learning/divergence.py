@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.learning.choose import choose
+from pairvdn.acting.choose import choose
 
 
 class Divergence(eqx.Module):

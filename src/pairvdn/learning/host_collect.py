@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
+from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import HostEnvironment
-from pairvdn.learning.arguments import require_at_least, require_within
-from pairvdn.learning.collect import Carry, CollectStats, Decision, Policy, windows
+from pairvdn.learning.collect import AgentStep, Carry, CollectStats, Policy, windows
 from pairvdn.learning.players import Players
 from pairvdn.learning.records import Transition
 from pairvdn.types import PRNGKey
@@ -26,11 +26,11 @@ class HostCollecting(eqx.Module):
 
     mark: UInt32[Array, "2"]
     episode_return: Float[Array, " envs"]
-    pending: Decision  # [n_step - 1, envs]: the newest decisions, whose windows are not full yet
+    pending: AgentStep  # [n_step - 1, envs]: the newest decisions, whose windows are not full yet
 
 
 class HostCollector:
-    """`num_envs` copies on the host, each action held `action_hold` steps.
+    """`num_envs` copies on the host, each action held `action_repeat` steps.
 
     All copies act on one call of the compiled policy; then each is stepped in Python. The blocks
     are those that `Collector` gathers. Methods have effects and cannot be compiled or vmapped.
@@ -41,15 +41,15 @@ class HostCollector:
         env: HostEnvironment,
         *,
         num_envs: int = 1,
-        action_hold: int = 1,
+        action_repeat: int = 1,
         n_step: int = 1,
         discount: float = 0.99,
     ) -> None:
-        require_at_least(1, num_envs=num_envs, action_hold=action_hold, n_step=n_step)
+        require_at_least(1, num_envs=num_envs, action_repeat=action_repeat, n_step=n_step)
         require_within(0, 1, discount=discount)
         self.env = env
         self.num_envs = num_envs
-        self.action_hold = action_hold
+        self.action_repeat = action_repeat
         self.n_step = n_step
         self.discount = discount
         self._players: Players | None = None
@@ -88,7 +88,7 @@ class HostCollector:
     def shape(self, decisions: int) -> tuple[HostCollecting, Transition, CollectStats]:
         """What `start` returns, without its numbers; nothing is stepped."""
 
-        def shape(line: Decision) -> tuple[HostCollecting, Transition, CollectStats]:
+        def shape(line: AgentStep) -> tuple[HostCollecting, Transition, CollectStats]:
             pending = jax.tree.map(lambda leaf: leaf[decisions:], line)
             mark, returns = jnp.zeros(2, jnp.uint32), jnp.zeros(self.num_envs)
             block = windows(line, decisions, self.n_step)
@@ -116,7 +116,7 @@ class HostCollector:
         if self._players is None:
             self._players = Players(
                 [self.env.copy() for _ in range(self.num_envs)],
-                action_hold=self.action_hold,
+                action_repeat=self.action_repeat,
                 discount=self.discount,
             )
         self._players.restart(_numbers(jax.random.bits(key, (self.num_envs,), jnp.uint32)))
@@ -125,7 +125,7 @@ class HostCollector:
     def _gather(
         self,
         players: Players,
-        pending: Decision,
+        pending: AgentStep,
         returns: Float[np.ndarray, " envs"],
         policy: Policy,
         key: PRNGKey,
@@ -167,10 +167,10 @@ def _require_numbers(key: PRNGKey) -> None:
         )
 
 
-def _blank(env: HostEnvironment, length: int, num_envs: int) -> Decision:
+def _blank(env: HostEnvironment, length: int, num_envs: int) -> AgentStep:
     """Arrays [length, envs, ...] to write decisions into."""
 
-    def one() -> Decision:
+    def one() -> AgentStep:
         agents = (env.num_agents, env.observation_size)
         observation, state = jnp.zeros(agents), jnp.zeros(env.state_size)
         transition = Transition(
@@ -183,9 +183,9 @@ def _blank(env: HostEnvironment, length: int, num_envs: int) -> Decision:
             state_t=state,
             mask_t=jnp.zeros((env.num_agents, env.num_actions), bool),
         )
-        return Decision(transition, jnp.bool_(False))
+        return AgentStep(transition, jnp.bool_(False))
 
-    blank: Decision = jax.tree.map(
+    blank: AgentStep = jax.tree.map(
         lambda leaf: np.zeros((length, num_envs, *leaf.shape), leaf.dtype), jax.eval_shape(one)
     )
     return blank

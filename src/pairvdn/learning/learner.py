@@ -8,15 +8,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PyTree, UInt32
 
+from pairvdn.acting.exploration import Exploration, random_actions
+from pairvdn.acting.policy import epsilon_greedy_actions
+from pairvdn.checks import require_at_least
 from pairvdn.learning import replay as replay_memory
-from pairvdn.learning.arguments import require_at_least
 from pairvdn.learning.collect import CollectStats, Policy
 from pairvdn.learning.collectors import Collects
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
-from pairvdn.learning.exploration import Exploration, random_actions
 from pairvdn.learning.minibatches import Minibatches
-from pairvdn.learning.policy import epsilon_greedy_actions
 from pairvdn.learning.records import Metrics, Transition
 from pairvdn.learning.replay import Replay
 from pairvdn.learning.update import Learned, Updater, UpdateStats
@@ -48,9 +48,9 @@ class LearnerState(eqx.Module):
 class Learner:
     """Trains a value: `init(key)`, then `epoch(state)` as often as wanted; `train(key)` does all.
 
-    One epoch is `rounds_per_epoch` times: every environment decides `decisions_per_round` times
+    One epoch is `rounds_per_epoch` times: every environment decides `agent_steps_per_round` times
     (epsilon-greedy), the transitions are remembered, and `minibatches` says which updates follow.
-    Before the first epoch every environment makes `random_decisions` random ones.
+    Before the first epoch every environment makes `random_agent_steps` random ones.
 
     Methods are pure functions of their arguments and may be jitted and vmapped over keys or
     states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
@@ -73,8 +73,8 @@ class Learner:
         minibatches: Minibatches,
         num_epochs: int,
         rounds_per_epoch: int,
-        decisions_per_round: int,
-        random_decisions: int,
+        agent_steps_per_round: int,
+        random_agent_steps: int,
         replay_capacity: int,
         devices: Devices = ONE,
     ) -> None:
@@ -82,11 +82,11 @@ class Learner:
             1,
             num_epochs=num_epochs,
             rounds_per_epoch=rounds_per_epoch,
-            decisions_per_round=decisions_per_round,
+            agent_steps_per_round=agent_steps_per_round,
             replay_capacity=replay_capacity,
         )
-        require_at_least(0, random_decisions=random_decisions)
-        largest = max(decisions_per_round, random_decisions) * collector.num_envs
+        require_at_least(0, random_agent_steps=random_agent_steps)
+        largest = max(agent_steps_per_round, random_agent_steps) * collector.num_envs
         if replay_capacity < largest:
             raise ValueError(
                 f"replay_capacity must be at least {largest}, the largest block that is written at "
@@ -103,8 +103,8 @@ class Learner:
         self.minibatches = minibatches
         self.num_epochs = num_epochs
         self.rounds_per_epoch = rounds_per_epoch
-        self.decisions_per_round = decisions_per_round
-        self.random_decisions = random_decisions
+        self.agent_steps_per_round = agent_steps_per_round
+        self.random_agent_steps = random_agent_steps
         self.replay_capacity = replay_capacity
         self.devices = devices
         if self.most_steps >= 2**31:
@@ -121,9 +121,9 @@ class Learner:
     @property
     def most_steps(self) -> int:
         """Environment steps of a run on all devices, if no episode ends while actions are held."""
-        decisions = self.num_epochs * self.rounds_per_epoch * self.decisions_per_round
+        decisions = self.num_epochs * self.rounds_per_epoch * self.agent_steps_per_round
         envs = self.collector.num_envs * self.devices.count
-        return (self.random_decisions + decisions) * envs * self.collector.action_hold
+        return (self.random_agent_steps + decisions) * envs * self.collector.action_repeat
 
     def init(self, key: PRNGKey) -> LearnerState:
         """A fresh value, environments that have started, and a replay of random decisions."""
@@ -131,14 +131,14 @@ class Learner:
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
         start_key = self.devices.own_key(start_key)
-        started = self.collector.start(start_key, self._random, self.random_decisions)
+        started = self.collector.start(start_key, self._random, self.random_agent_steps)
         state: LearnerState = self._begin(key, value_key, *started)
         return state
 
     def shape(self) -> LearnerState:
         """What `init` returns, without its numbers; nothing is stepped."""
         key = jax.random.PRNGKey(0)
-        started = self.collector.shape(self.random_decisions)
+        started = self.collector.shape(self.random_agent_steps)
         state: LearnerState = jax.eval_shape(self._first_state, key, key, *started)
         return state
 
@@ -156,7 +156,7 @@ class Learner:
                 state.collecting,
                 self._policy(state, epsilons),
                 self.devices.own_key(collect_key),
-                self.decisions_per_round,
+                self.agent_steps_per_round,
             )
             state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (collecting, key))
             state, more = self._learn(state, block, self.devices.own_key(learn_key))

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from pairvdn.acting.policy import tables
 from pairvdn.envs import Task
-from pairvdn.learning.policy import tables
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import td_target
 from pairvdn.values import Value

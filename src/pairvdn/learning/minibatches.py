@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int32
 
-from pairvdn.learning.arguments import require_at_least
+from pairvdn.checks import require_at_least
 from pairvdn.types import PRNGKey
 
 

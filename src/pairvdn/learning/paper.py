@@ -5,9 +5,9 @@ from typing import Any
 
 import optax
 
+from pairvdn.acting.exploration import Exploration, LinearEpsilon
 from pairvdn.envs import Task
 from pairvdn.learning.collectors import collector_for
-from pairvdn.learning.exploration import Exploration, LinearEpsilon
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.minibatches import WholePass
 from pairvdn.learning.update import Updater
@@ -57,7 +57,7 @@ def paper_learner(
         minibatches=WholePass(batch_size),
         num_epochs=num_epochs,
         rounds_per_epoch=1,
-        decisions_per_round=steps_per_epoch,
-        random_decisions=random_steps,
+        agent_steps_per_round=steps_per_epoch,
+        random_agent_steps=random_steps,
         replay_capacity=replay_capacity,
     )

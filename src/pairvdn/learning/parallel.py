@@ -5,9 +5,9 @@ from typing import Any
 
 import optax
 
+from pairvdn.acting.exploration import Exploration, SpreadEpsilon
 from pairvdn.envs import Task
 from pairvdn.learning.collectors import collector_for
-from pairvdn.learning.exploration import Exploration, SpreadEpsilon
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.minibatches import RandomBatches
 from pairvdn.learning.update import Updater
@@ -21,12 +21,12 @@ def parallel_learner(
     num_epochs: int,
     rounds_per_epoch: int = 50,
     num_envs: int = 128,
-    decisions_per_round: int = 5,
+    agent_steps_per_round: int = 5,
     updates_per_round: int = 6,
-    random_decisions: int = 50,
+    random_agent_steps: int = 50,
     replay_capacity: int = 256_000,
     batch_size: int = 512,
-    action_hold: int = 1,
+    action_repeat: int = 1,
     optimiser: optax.GradientTransformation | None = None,
     discount: float = 0.99,
     target_average: float = 0.99,
@@ -40,15 +40,15 @@ def parallel_learner(
 ) -> Learner:
     """Build a learner of `num_envs` environments that does `updates_per_round` updates a round.
 
-    A round is `decisions_per_round` decisions in every environment; a decision is an action held
-    `action_hold` steps. `discount` counts per environment step, `n_step` in decisions,
-    `replay_capacity` in decisions of all environments, `random_decisions` per environment.
+    A round is `agent_steps_per_round` decisions in every environment; a decision is an action held
+    `action_repeat` steps. `discount` counts per environment step, `n_step` in decisions,
+    `replay_capacity` in decisions of all environments, `random_agent_steps` per environment.
     `make_value` builds a value from a keyword `key`. `optimiser` None is Adam with 5e-4,
     `exploration` None a different epsilon in each environment.
     """
     return Learner(
         collector_for(
-            env, num_envs=num_envs, action_hold=action_hold, n_step=n_step, discount=discount
+            env, num_envs=num_envs, action_repeat=action_repeat, n_step=n_step, discount=discount
         ),
         Updater(
             env,
@@ -65,7 +65,7 @@ def parallel_learner(
         minibatches=RandomBatches(batch_size, updates_per_round),
         num_epochs=num_epochs,
         rounds_per_epoch=rounds_per_epoch,
-        decisions_per_round=decisions_per_round,
-        random_decisions=random_decisions,
+        agent_steps_per_round=agent_steps_per_round,
+        random_agent_steps=random_agent_steps,
         replay_capacity=replay_capacity,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int32
 
 from pairvdn.envs import HostCopy, HostStep
-from pairvdn.learning.collect import Decision
+from pairvdn.learning.collect import AgentStep
 from pairvdn.types import TimeStep
 
 
@@ -20,9 +20,9 @@ class Players:
     `mark` says up to which collection they have come; see `HostCollecting`.
     """
 
-    def __init__(self, copies: Sequence[HostCopy], *, action_hold: int, discount: float) -> None:
+    def __init__(self, copies: Sequence[HostCopy], *, action_repeat: int, discount: float) -> None:
         self._copies = copies
-        self._action_hold = action_hold
+        self._action_hold = action_repeat
         self._discount = discount
         self._seeds: list[np.random.Generator] = []
         self._now: list[HostStep] = []
@@ -38,7 +38,7 @@ class Players:
         return batched(self._now)
 
     def decide(
-        self, actions: Int32[np.ndarray, "envs n"], into: Decision
+        self, actions: Int32[np.ndarray, "envs n"], into: AgentStep
     ) -> tuple[int, Float[np.ndarray, " envs"], Bool[np.ndarray, " envs"]]:
         """Let every copy hold its actions, write what came of it `into` arrays [envs, ...].
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int32
 
+from pairvdn.acting.choose import choose
+from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import Task
 from pairvdn.learning import divergence
-from pairvdn.learning.arguments import require_at_least, require_within
-from pairvdn.learning.choose import choose
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import PENALTIES, LossParts, td_loss

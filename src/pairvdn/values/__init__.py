@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
-from pairvdn.hints import hint
+from pairvdn.checks import hint
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import HasUtilities
 from pairvdn.values.base import Value

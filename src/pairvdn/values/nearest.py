@@ -10,8 +10,8 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn import maximise
 from pairvdn.types import PRNGKey
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.ordering import Ordering, below_or_beside, required
 from pairvdn.values.pairs import PairNetwork, Pairs, PairwiseValue
-from pairvdn.values.places import Places, below_or_beside, required
 
 PARTNERS = ("positions", "below", "spread")
 
@@ -32,7 +32,7 @@ class NearestPairVdn(PairwiseValue):
 
     network: PairNetwork
     partner: str = eqx.field(static=True)
-    places: Places
+    ordering: Ordering
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class NearestPairVdn(PairwiseValue):
         if partner == "spread" and offset_scale is not None:
             raise ValueError("partner='spread' chooses without positions: give no offset_scale.")
         self.partner = partner
-        self.places = Places(column_gap, offset_scale)
+        self.ordering = Ordering(column_gap, offset_scale)
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
-            context_size=self.places.context_size(others=1),
+            context_size=self.ordering.context_size(others=1),
             key=key,
             **network,
         )
@@ -85,11 +85,11 @@ class NearestPairVdn(PairwiseValue):
             partners = self._by_place(positions)
         everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
         edges = jnp.stack([everyone, partners], axis=1)
-        return self.network(observation, edges, self.places.context(positions, edges))
+        return self.network(observation, edges, self.ordering.context(positions, edges))
 
     def _by_place(self, positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
-        if self.places.column_gap is not None:
-            return below_or_beside(positions, self.places.column_gap)
+        if self.ordering.column_gap is not None:
+            return below_or_beside(positions, self.ordering.column_gap)
         return nearest(positions)
 
     def greedy(

@@ -42,9 +42,9 @@ class Mlp(eqx.Module):
     z_0 = x,  z_l = activation(z_(l-1) W_l + b_l),  y = z_(L-1) W_L + b_L,
     with W and b uniform in ±1/√(inputs) at first, and those of the last layer times `final_scale`.
 
-    Some inputs may be 1 at a few known places and 0 elsewhere (one-hot identifiers). Those come as
-    the places, `hot`, counted from the first input, and their rows of W_1 are looked up: the same
-    sum as a product with the one-hot vectors, at a cost that does not grow with their length.
+    Some inputs may be 1 at a few known places and 0 elsewhere (one-hot identifiers). Those come
+    as indices, `one_hot`, counted from the first input, and their rows of W_1 are looked up: the
+    same sum as a product with the one-hot vectors, at a cost that does not grow with their length.
     """
 
     weights: tuple[Float[Array, "*k i j"], ...]
@@ -84,13 +84,13 @@ class Mlp(eqx.Module):
         self.activation, self.layer_norm = activation, layer_norm
 
     def __call__(
-        self, x: Float[Array, "*k r i"], hot: Int32[Array, "r m"] | None = None
+        self, x: Float[Array, "*k r i"], one_hot: Int32[Array, "r m"] | None = None
     ) -> Float[Array, "*k r j"]:
-        """Map rows of inputs to rows of outputs; `hot` only for a network that is not stacked."""
+        """Map rows of inputs to rows of outputs; `one_hot` not for stacked networks."""
         first, *others = self.weights
         z = rows_product(x, first[..., : x.shape[-1], :])
-        if hot is not None:
-            z = z + first[hot].sum(axis=-2)
+        if one_hot is not None:
+            z = z + first[one_hot].sum(axis=-2)
         z = z + self.biases[0][..., None, :]
         for weight, bias in zip(others, self.biases[1:], strict=True):
             if self.layer_norm:
@@ -183,4 +183,4 @@ class GroupNetwork(eqx.Module):
         if not self.identifiers:
             return self.mlp(x)
         first_id = x.shape[1] + self.num_agents * jnp.arange(size, dtype=jnp.int32)
-        return self.mlp(x, hot=groups + first_id[None])
+        return self.mlp(x, one_hot=groups + first_id[None])

@@ -6,8 +6,8 @@ from jaxtyping import Array, Float
 
 from pairvdn.types import PRNGKey
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.ordering import Ordering, required
 from pairvdn.values.pairs import PairNetwork, Pairs, RingValue, ring_through
-from pairvdn.values.places import Places, required
 
 
 class SortedPairVdn(RingValue):
@@ -23,7 +23,7 @@ class SortedPairVdn(RingValue):
     """
 
     network: PairNetwork
-    places: Places
+    ordering: Ordering
 
     def __init__(
         self,
@@ -38,14 +38,14 @@ class SortedPairVdn(RingValue):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.places = Places(column_gap, offset_scale)
+        self.ordering = Ordering(column_gap, offset_scale)
         self.network = PairNetwork(
             num_agents=num_agents,
             num_actions=num_actions,
             observation_size=observation_size,
             num_pairs=num_agents,
             utilities=utilities,
-            context_size=self.places.context_size(others=1),
+            context_size=self.ordering.context_size(others=1),
             key=key,
             **network,
         )
@@ -58,5 +58,5 @@ class SortedPairVdn(RingValue):
     ) -> Pairs:
         """The tables of all neighbours, from left to right."""
         positions = required(positions, "pairvdn-sorted", "'pairvdn', whose ring has a fixed order")
-        edges = ring_through(self.places.order(positions))
-        return self.network(observation, edges, self.places.context(positions, edges))
+        edges = ring_through(self.ordering.order(positions))
+        return self.network(observation, edges, self.ordering.context(positions, edges))

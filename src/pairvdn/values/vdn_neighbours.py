@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import SumOfUtilities
 from pairvdn.values.networks import GroupNetwork, NetworkArguments
-from pairvdn.values.places import Places, required
+from pairvdn.values.ordering import Ordering, required
 
 
 class NeighbourVdn(SumOfUtilities):
@@ -20,7 +20,7 @@ class NeighbourVdn(SumOfUtilities):
     """
 
     network: GroupNetwork
-    places: Places
+    ordering: Ordering
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class NeighbourVdn(SumOfUtilities):
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        self.places = Places(column_gap, offset_scale)
+        self.ordering = Ordering(column_gap, offset_scale)
         self.network = GroupNetwork(
             num_agents=num_agents,
             observation_size=observation_size,
             num_groups=num_agents,
             group_size=3,
             output_size=num_actions,
-            context_size=self.places.context_size(others=2),
+            context_size=self.ordering.context_size(others=2),
             key=key,
             **network,
         )
@@ -54,7 +54,7 @@ class NeighbourVdn(SumOfUtilities):
     ) -> Float[Array, "n a"]:
         """Q_i((o_i, o_h, o_j), ·)."""
         positions = required(positions, "vdn-neighbours", "'vdn'")
-        order = self.places.order(positions)
+        order = self.ordering.order(positions)
         sides = [order, jnp.roll(order, 1), jnp.roll(order, -1)]
         groups = jnp.stack(sides, axis=1)[jnp.argsort(order)]  # the i-th is agent i's
-        return self.network(observation, groups, self.places.context(positions, groups))
+        return self.network(observation, groups, self.ordering.context(positions, groups))

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pairvdn.config.config import Config
 from pairvdn.envs import Task
 from pairvdn.evaluation import play_random
-from pairvdn.experiment.compare import grouped
-from pairvdn.experiment.config import Config
-from pairvdn.experiment.curves import (
+from pairvdn.runs.analysis.compare import grouped
+from pairvdn.runs.analysis.curves import (
     Final,
     LearningCurve,
     final_returns,
@@ -16,7 +16,7 @@ from pairvdn.experiment.curves import (
     learning_curve,
     shading,
 )
-from pairvdn.experiment.folder import read_config
+from pairvdn.runs.folder import read_config
 from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
 from pairvdn.viewing.figures import Curve, Panel, draw_curves
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from pairvdn.evaluation import Recording, Thought
+from pairvdn.evaluation import Explanation, Recording
 from pairvdn.viewing.canvas import BACKGROUND, Canvas
 
 LESS, NEUTRAL, MORE = (  # safe for the colour-blind
@@ -37,17 +37,17 @@ class Pair(NamedTuple):
 def pairs_at(recording: Recording, step: int, large: float) -> list[Pair]:
     """The pairs of the decision that a step follows; none for methods without pairs."""
     moment = min(step, recording.length - 1)
-    thought = recording.thought(moment)
-    return [] if thought is None else pairs_of(thought, recording.actions[moment], large)
+    explanation = recording.explanation(moment)
+    return [] if explanation is None else pairs_of(explanation, recording.actions[moment], large)
 
 
-def pairs_of(thought: Thought, actions: Int[np.ndarray, " n"], large: float) -> list[Pair]:
+def pairs_of(explanation: Explanation, actions: Int[np.ndarray, " n"], large: float) -> list[Pair]:
     """The pairs behind a joint action; `large` is the contribution of full width and colour."""
-    if thought.edges is None or thought.payoffs is None or thought.alone is None:
+    if explanation.edges is None or explanation.payoffs is None or explanation.additive is None:
         return []
-    edges = np.asarray(thought.edges)
-    shares = np.nan_to_num(contributions(thought, actions) / large)
-    coordinated = np.asarray(thought.alone.coordinated)[edges].any(axis=1)
+    edges = np.asarray(explanation.edges)
+    shares = np.nan_to_num(contributions(explanation, actions) / large)
+    coordinated = np.asarray(explanation.additive.coordinated)[edges].any(axis=1)
     return [
         Pair(int(i), int(j), float(share), bool(together))
         for (i, j), share, together in zip(edges, shares.clip(-1, 1), coordinated, strict=True)
@@ -57,18 +57,20 @@ def pairs_of(thought: Thought, actions: Int[np.ndarray, " n"], large: float) -> 
 
 def large_contribution(recording: Recording) -> float:
     """What gets full width and colour: nine of ten contributions of an episode are smaller."""
-    decisions = range(0, recording.length, recording.action_hold)
-    thoughts = [(recording.thought(step), recording.actions[step]) for step in decisions]
-    sizes = [abs(contributions(one, actions)) for one, actions in thoughts if one is not None]
+    decisions = range(0, recording.length, recording.action_repeat)
+    explanations = [(recording.explanation(step), recording.actions[step]) for step in decisions]
+    sizes = [abs(contributions(one, actions)) for one, actions in explanations if one is not None]
     known = np.concatenate(sizes)[~np.isnan(np.concatenate(sizes))] if sizes else np.zeros(0)
     return float(np.quantile(known, 0.9) or known.max() or 1.0) if known.size else 1.0
 
 
-def contributions(thought: Thought, actions: Int[np.ndarray, " n"]) -> Float[np.ndarray, " e"]:
+def contributions(
+    explanation: Explanation, actions: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, " e"]:
     """payoffs[e, a_i, a_j] of every pair e = (i, j); NaN where someone could not act."""
-    if thought.edges is None or thought.payoffs is None:
+    if explanation.edges is None or explanation.payoffs is None:
         return np.zeros(0)
-    edges, payoffs = np.asarray(thought.edges), np.asarray(thought.payoffs, np.float64)
+    edges, payoffs = np.asarray(explanation.edges), np.asarray(explanation.payoffs, np.float64)
     chosen = actions[edges]
     found = payoffs[np.arange(len(edges)), chosen[:, 0], chosen[:, 1]]
     return np.where((chosen >= 0).all(axis=1), found, np.nan)

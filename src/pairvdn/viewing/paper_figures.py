@@ -15,13 +15,13 @@ import numpy as np
 from pairvdn import envs
 from pairvdn.envs.scene import Rectangles, Scene
 from pairvdn.evaluation import record_greedy, record_random
-from pairvdn.experiment.checkpoint import write_text
-from pairvdn.experiment.curves import final_returns, learning_curve, shading
-from pairvdn.experiment.evaluate import Settings, env_for, evaluate
-from pairvdn.experiment.folder import run_folders
-from pairvdn.experiment.loop import Report
-from pairvdn.experiment.reproduce import TASKS, Scale, available, ensure_trained
-from pairvdn.experiment.run import load
+from pairvdn.runs.analysis.curves import final_returns, learning_curve, shading
+from pairvdn.runs.analysis.evaluate import Settings, env_for, evaluate
+from pairvdn.runs.checkpoint import write_text
+from pairvdn.runs.folder import run_folders
+from pairvdn.runs.load import load
+from pairvdn.runs.loop import Report
+from pairvdn.studies.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.viewing.curves import panel, plot_finals, random_return
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
 from pairvdn.viewing.raster import draw
@@ -81,7 +81,7 @@ def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
                 env_for(loaded, scale.long_steps),
                 loaded.value,
                 seed=seed,
-                action_hold=loaded.action_hold,
+                action_repeat=loaded.action_repeat,
             )
             for step in (loaded.env.max_steps, scale.long_steps):
                 scene = played.scene(min(step, played.length))

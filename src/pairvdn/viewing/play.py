@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pairvdn.envs import HasClock, seconds_per_step
-from pairvdn.evaluation.company import Game
+from pairvdn.evaluation.co_players import Game
 from pairvdn.viewing.captions import caption, flowing
 from pairvdn.viewing.keys import keyboard, legend
 from pairvdn.viewing.pairs import Pair, contributions, pairs_of
@@ -60,12 +60,12 @@ class Seat:
 
     def _pairs(self) -> list[Pair]:
         game = self.game
-        if game.thought is None or game.actions is None:
+        if game.explanation is None or game.actions is None:
             return []
         actions = np.asarray(game.actions)
-        sizes = np.nan_to_num(np.abs(contributions(game.thought, actions)))
+        sizes = np.nan_to_num(np.abs(contributions(game.explanation, actions)))
         self._large = max(self._large, float(sizes.max(initial=0.0)))
-        return pairs_of(game.thought, actions, self._large)
+        return pairs_of(game.explanation, actions, self._large)
 
     def _standing(self) -> str:
         game = self.game

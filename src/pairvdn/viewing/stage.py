@@ -9,7 +9,7 @@ from jaxtyping import Float, UInt8
 
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation import Recording
-from pairvdn.experiment.record import RecordedRun
+from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.canvas import BACKGROUND
 from pairvdn.viewing.captions import caption
 from pairvdn.viewing.pairs import large_contribution, pairs_at

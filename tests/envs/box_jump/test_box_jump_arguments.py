@@ -9,7 +9,7 @@ import pytest
 
 from pairvdn import envs
 from pairvdn.envs.box_jump.env import BoxJump
-from pairvdn.envs.box_jump.presets import PRESETS, Parameters
+from pairvdn.envs.box_jump.variants import VARIANTS, Parameters
 
 
 def test_make_finds_it_and_paper_is_the_default() -> None:
@@ -17,15 +17,15 @@ def test_make_finds_it_and_paper_is_the_default() -> None:
     assert isinstance(env, BoxJump)
     assert isinstance(env, envs.HasPositions)
     assert env.name == "box-jump"
-    assert env.parameters == PRESETS["paper"] == Parameters()
+    assert env.parameters == VARIANTS["paper"] == Parameters()
     assert (env.num_agents, env.num_actions, env.max_steps) == (16, 4, 400)
 
 
 @pytest.mark.parametrize(
-    ("preset", "observation", "state"), [("paper", 13, 178), ("table1", 12, 177), ("v1", 12, 177)]
+    ("variant", "observation", "state"), [("paper", 13, 178), ("table1", 12, 177), ("v1", 12, 177)]
 )
-def test_sizes(preset: str, observation: int, state: int) -> None:
-    env = BoxJump(preset)
+def test_sizes(variant: str, observation: int, state: int) -> None:
+    env = BoxJump(variant)
     assert (env.observation_size, env.state_size) == (observation, state)
     _, time_step = jax.jit(env.reset)(jax.random.key(0))
     assert time_step.observation.shape == (16, observation)
@@ -36,7 +36,7 @@ def test_sizes(preset: str, observation: int, state: int) -> None:
 def test_an_explicit_argument_wins_over_the_preset_and_none_does_not() -> None:
     env = BoxJump("table1", look_back=7, start_kick=None, fixed_rotation=True, max_steps=1000)
     expected = dataclasses.replace(
-        PRESETS["table1"], look_back=7, fixed_rotation=True, max_steps=1000
+        VARIANTS["table1"], look_back=7, fixed_rotation=True, max_steps=1000
     )
     assert env.parameters == expected
 
@@ -44,7 +44,7 @@ def test_an_explicit_argument_wins_over_the_preset_and_none_does_not() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"preset": "papper"}, "preset must be one of paper, table1, v1"),
+        ({"variant": "papper"}, "variant must be one of paper, table1, v1"),
         ({"num_boxs": 3}, "did you mean 'num_boxes'"),
         ({"num_boxes": 0}, "num_boxes must be at least 1"),
         ({"num_boxes": 2.5}, "num_boxes must be a finite int"),
@@ -81,11 +81,11 @@ def test_the_map_grows_with_the_boxes(boxes: int, width: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "height", "noise", "kick"),
+    ("variant", "height", "noise", "kick"),
     [("paper", 0.0, 0.5, 0.0), ("table1", 0.5, 0.0, 3.75), ("v1", 0.0, 0.5, 0.0)],
 )
-def test_starts(preset: str, height: float, noise: float, kick: float) -> None:
-    env = BoxJump(preset)
+def test_starts(variant: str, height: float, noise: float, kick: float) -> None:
+    env = BoxJump(variant)
     states, first = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), 200))
     x, vx = np.asarray(states.bodies.x), np.asarray(states.bodies.velocity.x)
     np.testing.assert_allclose(states.bodies.y, 0.5 + height)

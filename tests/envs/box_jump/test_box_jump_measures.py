@@ -28,7 +28,7 @@ def test_heights_in_boxes_and_in_the_unit_of_the_paper() -> None:
 
 @pytest.mark.parametrize("fixed_rotation", [False, True])
 def test_the_score_is_the_return_of_the_preset_of_the_table(fixed_rotation: bool) -> None:
-    env = make("box-jump", preset="table1", num_boxes=3, fixed_rotation=fixed_rotation)
+    env = make("box-jump", variant="table1", num_boxes=3, fixed_rotation=fixed_rotation)
     state, _ = env.reset(jax.random.key(0))
     step_once = jax.jit(env.step)
     total = 0.0

@@ -37,9 +37,9 @@ def wait(env: BoxJump, state: BoxJumpState, steps: int) -> tuple[BoxJumpState, l
     return state, time_steps
 
 
-@pytest.mark.parametrize(("preset", "look_back"), [("paper", 15), ("table1", 10)])
-def test_a_box_can_jump_once_it_stood_for_the_look_back(preset: str, look_back: int) -> None:
-    env = BoxJump(preset, num_boxes=2, fixed_rotation=True)
+@pytest.mark.parametrize(("variant", "look_back"), [("paper", 15), ("table1", 10)])
+def test_a_box_can_jump_once_it_stood_for_the_look_back(variant: str, look_back: int) -> None:
+    env = BoxJump(variant, num_boxes=2, fixed_rotation=True)
     state = place(env, [10.0, 20.0], [REST, REST])
     for elapsed in range(look_back + 1):
         jumped, _ = act(env, state, JUMP, NOTHING)
@@ -111,9 +111,9 @@ def test_the_angle_is_observed_in_quarter_turns(turns: float) -> None:
     assert (angle - turns + 0.5) % 1 == pytest.approx(0.5, abs=1e-4)
 
 
-@pytest.mark.parametrize("preset", ["paper", "table1"])
-def test_positions_are_those_of_the_boxes(preset: str) -> None:
-    env = BoxJump(preset, num_boxes=2, fixed_rotation=True)
+@pytest.mark.parametrize("variant", ["paper", "table1"])
+def test_positions_are_those_of_the_boxes(variant: str) -> None:
+    env = BoxJump(variant, num_boxes=2, fixed_rotation=True)
     state = place(env, [10.0, 21.0], [REST, 3.0])
     state, time_step = act(env, state, RIGHT, NOTHING)
     places = env.positions(time_step.observation, time_step.state)
@@ -185,9 +185,11 @@ def test_reaching_the_target_height_ends_the_episode() -> None:
     assert max(heights) >= 1.5 > min(heights)
 
 
-@pytest.mark.parametrize(("preset", "scale", "offset"), [("paper", 1, 0), ("table1", 1 / 15, 1)])
-def test_the_return_of_highest_is_the_best_height(preset: str, scale: float, offset: float) -> None:
-    env = BoxJump(preset, num_boxes=2, fixed_rotation=True)
+@pytest.mark.parametrize(("variant", "scale", "offset"), [("paper", 1, 0), ("table1", 1 / 15, 1)])
+def test_the_return_of_highest_is_the_best_height(
+    variant: str, scale: float, offset: float
+) -> None:
+    env = BoxJump(variant, num_boxes=2, fixed_rotation=True)
     state, first = wait(env, place(env, [10.0, 20.0], [REST, REST]), 20)
     state, jump = act(env, state, JUMP, NOTHING)
     state, rest = wait(env, state, 60)

@@ -50,18 +50,18 @@ def kitchen_from(tmp_path):
     return build
 
 
-@pytest.mark.slow  # the preset `paper` is checked with all registered environments
-@pytest.mark.parametrize("preset", ["coop", "easy"])
-def test_presets_keep_the_contract(preset):
-    assert envs.check_env(envs.make("cooking", preset=preset, max_steps=12)) is None
+@pytest.mark.slow  # the variant `paper` is checked with all registered environments
+@pytest.mark.parametrize("variant", ["coop", "easy"])
+def test_presets_keep_the_contract(variant):
+    assert envs.check_env(envs.make("cooking", variant=variant, max_steps=12)) is None
 
 
 @pytest.mark.parametrize(
-    ("preset", "agents", "size"),
+    ("variant", "agents", "size"),
     [("paper", 3, 119), ("solvable", 3, 119), ("coop", 2, 278), ("easy", 2, 70)],
 )
-def test_sizes(preset, agents, size):
-    env = envs.make("cooking", preset=preset)
+def test_sizes(variant, agents, size):
+    env = envs.make("cooking", variant=variant)
     assert (env.num_agents, env.observation_size, env.state_size) == (agents, size, size)
 
 
@@ -176,7 +176,7 @@ def test_an_optional_thing_is_dropped_before_every_try(kitchen_from):
 
 
 def test_starts_are_drawn_from_all_places_that_are_free():
-    env = envs.make("cooking", preset="coop")
+    env = envs.make("cooking", variant="coop")
     states, _ = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), 500))
     first = env.settings.meta.index(("Deliversquare", 2))
     skip = sum(count for _, count in env.settings.meta[:first])
@@ -189,7 +189,7 @@ def test_starts_are_drawn_from_all_places_that_are_free():
 
 
 def test_positions_and_scene_agree_with_the_state():
-    env = envs.make("cooking", preset="easy")
+    env = envs.make("cooking", variant="easy")
     state, told = jax.jit(env.reset)(jax.random.key(3))
     places = jax.jit(env.positions)(told.observation, told.state)
     x, y = np.divmod(np.asarray(state.cooks.cell), 5)[::-1]
@@ -251,7 +251,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"preset": "papr"}, "preset must be one of paper, solvable"),
+        ({"variant": "papr"}, "variant must be one of paper, solvable"),
         ({"level": "nowhere"}, "known are coop_test, .* and paths ending in .json"),
         ({"level": "nowhere.json"}, "There is no level file"),
         ({"recipes": ("Soup",)}, "recipes must be of TomatoSalad, .*; got 'Soup'"),

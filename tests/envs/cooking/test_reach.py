@@ -85,7 +85,7 @@ def test_what_a_held_plate_carries_is_held(env):
 
 def test_it_is_the_same_kitchen():
     """Only what agents are told differs: states, rewards and the global state are the same."""
-    original, reach = (envs.make("cooking", preset="easy", view=v) for v in ("original", "reach"))
+    original, reach = (envs.make("cooking", variant="easy", view=v) for v in ("original", "reach"))
     actions = jax.random.randint(jax.random.key(1), (50, 2), 0, 5)
 
     def play(env):
@@ -98,9 +98,9 @@ def test_it_is_the_same_kitchen():
     np.testing.assert_array_equal(told.reward, other.reward)
 
 
-@pytest.mark.parametrize(("preset", "size"), [("solvable", 174), ("coop", 270)])
-def test_every_number_has_a_name_of_its_own(preset, size):
-    env = envs.make("cooking", preset=preset, view="reach")
+@pytest.mark.parametrize(("variant", "size"), [("solvable", 174), ("coop", 270)])
+def test_every_number_has_a_name_of_its_own(variant, size):
+    env = envs.make("cooking", variant=variant, view="reach")
     assert len(env.observation_names) == len(set(env.observation_names)) == size
     _, told = jax.eval_shape(env.reset, jax.random.key(0))
     assert told.observation.shape == (env.num_agents, size)

@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from pairvdn import envs
-from pairvdn.experiment import Config, ConfigError, load_preset
-from pairvdn.experiment.components import known_arguments
+from pairvdn.config import Config, load_preset
+from pairvdn.config.components import known_arguments
+from pairvdn.config.errors import ConfigError
 
 
 def test_a_class_of_ones_own_with_its_arguments():

@@ -4,12 +4,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.checks import require_one_of, whole_number
 from pairvdn.envs.aloha.observe import global_state, observe
 from pairvdn.envs.aloha.reward import agent_rewards
 from pairvdn.envs.aloha.rules import GRAPHS, SEND, STATIONS, arrive, jammed, serve
 from pairvdn.envs.aloha.scene import places, scene
 from pairvdn.envs.aloha.types import AlohaState
-from pairvdn.envs.arguments import one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
@@ -41,7 +41,7 @@ class Aloha(Environment[AlohaState]):
     _max_steps: int = eqx.field(static=True)
 
     def __init__(self, graph: str = "original", max_steps: int = 20) -> None:
-        one_of("graph", graph, GRAPHS)
+        require_one_of(GRAPHS, graph=graph)
         self.graph = graph
         self._max_steps = whole_number("max_steps", max_steps, 1)
 

@@ -19,11 +19,11 @@ from pairvdn.envs.box_jump.observe import (
 )
 from pairvdn.envs.box_jump.once import Once, once_by
 from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, num_pairs
-from pairvdn.envs.box_jump.presets import Parameters, parameters_from
 from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
 from pairvdn.envs.box_jump.start import start
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
+from pairvdn.envs.box_jump.variants import Parameters, parameters_from
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
 
@@ -39,10 +39,10 @@ class BoxJump(Environment[BoxJumpState]):
     x to the right, y up, the floor's surface at y = 0. The height h of a box is that of its lower
     side above the floor, 0 once it fell off.
 
-    `BoxJump(preset="paper", **arguments)`: the arguments are the fields of `Parameters`; None means
-    the preset's value.
+    `BoxJump(variant="paper", **arguments)`: the arguments are the fields of `Parameters`; None means
+    the variant's value.
 
-    | preset | `paper` (default): what the appendix says | `table1`: what the paper's numbers were made with | `v1`: the authors' later release |
+    | variant | `paper` (default): what the appendix says | `table1`: what the paper's numbers were made with | `v1`: the authors' later release |
     |---|---|---|---|
     | start | on the floor, x shifted by up to 0.5 | 0.5 above the floor, kicked sideways by up to 3.75 | as `paper` |
     | look-back of the jump rule | 15 steps | 10 steps | 10 physics steps |
@@ -79,7 +79,7 @@ class BoxJump(Environment[BoxJumpState]):
     | 7, 8 | left, right: to the nearest box there that overlaps vertically by more than 0.1 | centre to centre / width of the map, 1 where there is none | the same |
     | 9, 10 | above, below: the same, horizontally | centre to centre / 20; above 1 where there is none; below then to the floor | the same |
     | 11 | can jump | 0 or 1 | the same |
-    | then | numbers that all share | see presets | see presets |
+    | then | numbers that all share | see variants | see variants |
     | then | `agent_ids=True`: one-hot identifier | | |
 
     `scaling="boxes"` gives the same in box widths, with room for what is near: x from the middle
@@ -111,8 +111,8 @@ class BoxJump(Environment[BoxJumpState]):
 
     parameters: Parameters = eqx.field(static=True)
 
-    def __init__(self, preset: str = "paper", **arguments: Any) -> None:
-        self.parameters = parameters_from(preset, arguments)
+    def __init__(self, variant: str = "paper", **arguments: Any) -> None:
+        self.parameters = parameters_from(variant, arguments)
 
     @property
     def name(self) -> str:

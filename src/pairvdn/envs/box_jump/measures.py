@@ -5,8 +5,8 @@ from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.base import Share
 from pairvdn.envs.box_jump.observe import can_jump
-from pairvdn.envs.box_jump.presets import Parameters
 from pairvdn.envs.box_jump.types import BoxJumpState
+from pairvdn.envs.box_jump.variants import Parameters
 
 PAPER_UNIT = 15.0  # the paper's score of a height h is 1 + h / 15
 JUMP = 3

@@ -12,7 +12,7 @@ from pairvdn.envs.box_jump.once import once_by
 from pairvdn.envs.box_jump.types import BoxJumpState
 
 if TYPE_CHECKING:
-    from pairvdn.envs.box_jump.presets import Parameters
+    from pairvdn.envs.box_jump.variants import Parameters
 
 OWN_NAMES = (
     *("x", "y", "horizontal speed", "vertical speed", "angle", "turning"),

@@ -11,9 +11,9 @@ from pairvdn.envs.box_jump import near, turning, upright
 from pairvdn.envs.box_jump.contacts import SKIN, Place
 from pairvdn.envs.box_jump.once import Once
 from pairvdn.envs.box_jump.pairing import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
-from pairvdn.envs.box_jump.presets import Parameters
 from pairvdn.envs.box_jump.settings import Settings
 from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory
+from pairvdn.envs.box_jump.variants import Parameters
 
 LEFT, RIGHT, JUMP = 1, 2, 3
 MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only boxes that fell off get so fast

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 from pairvdn.envs.box_jump.types import BoxJumpState
 
 if TYPE_CHECKING:
-    from pairvdn.envs.box_jump.presets import Parameters
+    from pairvdn.envs.box_jump.variants import Parameters
 
 
 class Climb(NamedTuple):

@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pairvdn.envs.box_jump.presets import Parameters
 from pairvdn.envs.box_jump.types import BoxJumpState
+from pairvdn.envs.box_jump.variants import Parameters
 from pairvdn.envs.scene import Lines, Rectangles, Scene
 
 FLOOR_COLOUR = (0.35, 0.35, 0.35)

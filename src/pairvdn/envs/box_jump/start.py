@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from pairvdn.envs.box_jump.presets import Parameters
 from pairvdn.envs.box_jump.types import Bodies, Motion
+from pairvdn.envs.box_jump.variants import Parameters
 from pairvdn.types import PRNGKey
 
 

@@ -211,9 +211,9 @@ class Cooking(Environment[CookingState]):
         )
 
 
-def cooking(preset: str = "paper", **changes: Unpack[Changes]) -> Cooking:
+def cooking(variant: str = "paper", **changes: Unpack[Changes]) -> Cooking:
     """Cooks who chop, blend, plate and deliver dishes together, after CookingZoo.
 
-    A preset, and settings that differ from it.
+    A variant, and settings that differ from it.
     """
-    return Cooking(settings_from(preset, {**changes}))
+    return Cooking(settings_from(variant, {**changes}))

@@ -4,12 +4,12 @@ import dataclasses
 import math
 from typing import Any, TypedDict
 
+from pairvdn.checks import hint
 from pairvdn.envs.cooking.catalogue import MAX_AGENTS
 from pairvdn.envs.cooking.level import Level, Meta
 from pairvdn.envs.cooking.library import default_meta, load_level, load_meta
 from pairvdn.envs.cooking.recipes import RECIPES
 from pairvdn.envs.cooking.views import VIEWS
-from pairvdn.hints import hint
 
 SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
 NUMBERS = (
@@ -68,7 +68,7 @@ class Settings:
 
 
 class Changes(TypedDict, total=False):
-    """What may be said of a kitchen instead of what its preset says.
+    """What may be said of a kitchen instead of what its variant says.
 
     `level` and `meta` are names of the package's files, or paths of your own ending in .json.
     """
@@ -88,7 +88,7 @@ class Changes(TypedDict, total=False):
 
 # The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots
 # nor bananas, two of the three cannot be cooked. `solvable` is the same level with a fair chance.
-PRESETS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {"level": "simple_rec_fixed", "recipes": (SALAD, FRUIT, FRUIT)},
     "solvable": {"level": "simple_rec_fixed", "recipes": (SALAD,) * 3},
     "coop": {"level": "coop_test", "recipes": (SALAD, FRUIT)},
@@ -96,16 +96,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def settings_from(preset: str, arguments: dict[str, Any]) -> Settings:
-    """The preset's settings, except those in `arguments` that are not None."""
-    if preset not in PRESETS:
-        raise ValueError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
+def settings_from(variant: str, arguments: dict[str, Any]) -> Settings:
+    """The variant's settings, except those in `arguments` that are not None."""
+    if variant not in VARIANTS:
+        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}.")
     known = list(Changes.__annotations__)
     for name in arguments:
         if name not in known:
             raise ValueError(f"Cooking has no argument {name!r}; {hint(name, known)}")
     given = {name: value for name, value in arguments.items() if value is not None}
-    chosen = {**PRESETS[preset], **given}
+    chosen = {**VARIANTS[variant], **given}
     name, meta = chosen.pop("level"), chosen.pop("meta", None)
     recipes = tuple(chosen.pop("recipes"))
     level = load_level(name)

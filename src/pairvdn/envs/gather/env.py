@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import number_within, whole_number
+from pairvdn.checks import number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.gather.observe import global_state, observe
 from pairvdn.envs.gather.reward import approach, team_reward

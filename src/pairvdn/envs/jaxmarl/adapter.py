@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import one_of, whole_number
+from pairvdn.checks import require_one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.jaxmarl.kinds import Kind, kind_of
 from pairvdn.envs.jaxmarl.original import Original, read
@@ -176,7 +176,7 @@ def from_jaxmarl(
     """
     original, kind = read(env), kind_of(env)
     team_reward = kind.team_reward if team_reward is None else team_reward
-    one_of("team_reward", team_reward, ("sum", "mean"))
+    require_one_of(("sum", "mean"), team_reward=team_reward)
     max_steps = original.max_steps if max_steps is None else max_steps
     if max_steps is None:
         raise ValueError(f"{env.name} does not say how long an episode may last; give max_steps.")

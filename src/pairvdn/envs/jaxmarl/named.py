@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pairvdn.checks import hint
 from pairvdn.envs.jaxmarl.adapter import FromJaxMARL, from_jaxmarl
 from pairvdn.envs.jaxmarl.library import library
 from pairvdn.envs.jaxmarl.original import lenient
-from pairvdn.hints import hint
 
 
 def constructor(name: str) -> Callable[..., FromJaxMARL]:

@@ -2,7 +2,7 @@
 
 import math
 
-from pairvdn.envs.arguments import whole_number
+from pairvdn.checks import whole_number
 from pairvdn.envs.one_step.env import OneStepGame
 from pairvdn.envs.one_step.ring_tables import draw_ring_tables
 from pairvdn.envs.one_step.rules import (

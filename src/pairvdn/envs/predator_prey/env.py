@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import number_within, whole_number
+from pairvdn.checks import number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.grid import upright
 from pairvdn.envs.predator_prey.observe import (

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import whole_number
+from pairvdn.checks import whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.grid import same_cell, upright
 from pairvdn.envs.scene import Scene

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.arguments import number_within, one_of, whole_number
+from pairvdn.checks import number_within, require_one_of, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Scene
 from pairvdn.envs.simple_spread.measures import measures
@@ -58,7 +58,7 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         self._num_agents = whole_number("num_agents", num_agents, 2)
         self._max_steps = whole_number("max_steps", max_steps, 1)
         self.local_ratio = number_within("local_ratio", local_ratio, 0, 1)
-        one_of("team_reward", team_reward, ("sum", "mean"))
+        require_one_of(("sum", "mean"), team_reward=team_reward)
         self.team_reward = "sum" if team_reward == "sum" else "mean"
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import equinox as eqx
 
-from pairvdn.envs.arguments import one_of, whole_number
+from pairvdn.checks import require_one_of, whole_number
 from pairvdn.envs.host import HostCopy, HostEnvironment
 from pairvdn.envs.zoo.encode import Images
 from pairvdn.envs.zoo.live import ZooCopy
@@ -53,7 +53,7 @@ class Zoo(HostEnvironment):
         image_size: Sequence[int] | None = None,
         grey: bool = True,
     ) -> None:
-        one_of("team_reward", team_reward, ("sum", "mean"))
+        require_one_of(("sum", "mean"), team_reward=team_reward)
         self._images = Images(_image_size(image_size), grey)
         env = make_env()
         self._layout = layout(env, self._images)

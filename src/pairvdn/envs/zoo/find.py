@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pairvdn.hints import hint
+from pairvdn.checks import hint
 
 # Packages that are installed by another name than they are imported by.
 _PIP = {

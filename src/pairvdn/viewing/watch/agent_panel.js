@@ -63,7 +63,7 @@ class AgentPanel {
 
   // Pair-wise methods: what an action is worth alone. Others: the agent's own value of it.
   showWorth(episode, step, agent, action) {
-    const worth = episode.array(episode.hasPairs ? "thought.alone.utilities" : "thought.utilities");
+    const worth = episode.array(episode.hasPairs ? "explanation.additive.utilities" : "explanation.utilities");
     this.worthTitle.hidden = this.worth.hidden = worth === undefined;
     if (worth === undefined) return;
     setText(

@@ -15,7 +15,7 @@ from pairvdn.evaluation import Recording
 
 def named_arrays(recording: Recording) -> dict[str, np.ndarray]:
     """Every array of a recording under its name; the first axis of each is frames or decisions."""
-    frames, thoughts = recording.frames, recording.thoughts
+    frames, explanations = recording.frames, recording.explanations
     arrays = {
         **dict(_leaves("scene", frames.scene)),
         "observation": frames.observation,
@@ -23,7 +23,7 @@ def named_arrays(recording: Recording) -> dict[str, np.ndarray]:
         "return": recording.returns,
         **{f"measure.{name}": numbers for name, numbers in frames.measures.items()},
         "actions": recording.actions,
-        **dict(_leaves("thought", thoughts)),
+        **dict(_leaves("explanation", explanations)),
     }
     return {name: np.asarray(array) for name, array in arrays.items()}
 

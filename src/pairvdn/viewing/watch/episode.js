@@ -5,7 +5,7 @@ class Episode {
     Object.assign(this, about); // length, hold, measures
     this.run = run;
     this.arrays = arrays;
-    this.hasPairs = "thought.payoffs" in arrays;
+    this.hasPairs = "explanation.payoffs" in arrays;
     this.actionCount = run.actions.length;
     this.bounds = this.wholeBounds();
   }
@@ -39,17 +39,17 @@ class Episode {
 
   isAllowed(step, agent, action) {
     return (
-      this.array("thought.mask").at(this.decision(step), agent * this.actionCount + action) > 0
+      this.array("explanation.mask").at(this.decision(step), agent * this.actionCount + action) > 0
     );
   }
 
   aloneAction(step, agent) {
-    return this.array("thought.alone.actions").at(this.decision(step), agent);
+    return this.array("explanation.additive.actions").at(this.decision(step), agent);
   }
 
   coordinates(step, agent) {
     return (
-      this.hasPairs && this.array("thought.alone.coordinated").at(this.decision(step), agent) > 0
+      this.hasPairs && this.array("explanation.additive.coordinated").at(this.decision(step), agent) > 0
     );
   }
 
@@ -63,35 +63,35 @@ class Episode {
   teamGain(step) {
     const decision = this.decision(step);
     return (
-      this.array("thought.value").at(decision) - this.array("thought.alone.value").at(decision)
+      this.array("explanation.value").at(decision) - this.array("explanation.additive.value").at(decision)
     );
   }
 
   // The value of the decision; the mean over agents where each has its own.
   value(step) {
-    const values = this.array("thought.value");
+    const values = this.array("explanation.value");
     let sum = 0;
     for (let head = 0; head < values.rowLength; head++) sum += values.at(this.decision(step), head);
     return sum / values.rowLength;
   }
 
   get pairCount() {
-    return this.hasPairs ? this.array("thought.edges").shape[1] : 0;
+    return this.hasPairs ? this.array("explanation.edges").shape[1] : 0;
   }
 
   cell(step, pair, row, column) {
     if (row < 0 || column < 0) return NaN;
     const place = (pair * this.actionCount + row) * this.actionCount + column;
-    return this.array("thought.payoffs").at(this.decision(step), place);
+    return this.array("explanation.payoffs").at(this.decision(step), place);
   }
 
   get payoffDecimals() {
-    return this.array("thought.payoffs").decimals;
+    return this.array("explanation.payoffs").decimals;
   }
 
   // One pair at one step: who, what they chose, and what each would have chosen alone.
   pair(step, pair) {
-    const edges = this.array("thought.edges");
+    const edges = this.array("explanation.edges");
     const decision = this.decision(step);
     const [i, j] = [edges.at(decision, 2 * pair), edges.at(decision, 2 * pair + 1)];
     const chosen = [this.action(step, i), this.action(step, j)];

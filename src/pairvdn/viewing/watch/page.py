@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pairvdn.experiment.record import RecordedRun
+from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.watch.arrays import digits, named_arrays
 from pairvdn.viewing.watch.pack import pack
 
@@ -81,7 +81,7 @@ def _about(run: RecordedRun) -> dict[str, Any]:
         "episodes": [
             {
                 "length": one.length,
-                "hold": one.action_hold,
+                "hold": one.action_repeat,
                 "measures": list(one.frames.measures),
             }
             for one in run.recordings

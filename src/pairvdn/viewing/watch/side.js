@@ -43,7 +43,7 @@ class Side {
       "aria-label",
       `${this.run.environment}: the scene at this step; pairs and agents are listed below`,
     );
-    const { decimals, rowLength: heads } = episode.array("thought.value");
+    const { decimals, rowLength: heads } = episode.array("explanation.value");
     const rows = [
       ["reward", (step) => episode.array("reward").text(episode.frame(step))],
       ["return", (step) => episode.array("return").text(episode.frame(step))],

@@ -1,0 +1,79 @@
+"""How often agents try something else: schedules of epsilon, and the random choice itself."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.checks import require_at_least, require_within
+from pairvdn.types import PRNGKey
+
+
+class Exploration(eqx.Module):
+    """A schedule: the epoch decides the probability of a random action in each environment."""
+
+    @abc.abstractmethod
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """The probability that an agent acts at random, for every environment."""
+
+
+class LinearEpsilon(Exploration):
+    """The paper's: constant within an epoch, from `start` in the first to `end` after `epochs`."""
+
+    start: float = 1.0
+    end: float = 0.05
+    epochs: int = 100  # from the epoch with index epochs - 1 on (or 1, if that is 0) it is `end`
+
+    def __check_init__(self) -> None:
+        require_within(0, 1, start=self.start, end=self.end)
+        require_at_least(1, epochs=self.epochs)
+
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """ε = start + (end - start) min(1, epoch / (epochs - 1))."""
+        progress = jnp.minimum(1.0, epoch.astype(jnp.float32) / max(1, self.epochs - 1))
+        return jnp.full(num_envs, self.start + (self.end - self.start) * progress, jnp.float32)
+
+
+class SpreadEpsilon(Exploration):
+    """A different constant in each environment: ε_i = base^(1 + spread i / (E - 1)).
+
+    Ape-X (Horgan et al., 2018): some environments always explore, some are nearly greedy, and
+    there is no schedule to get wrong.
+    """
+
+    base: float = 0.4
+    spread: float = 6.0
+
+    def __check_init__(self) -> None:
+        require_within(0, 1, base=self.base)
+        require_at_least(0, spread=self.spread)
+
+    def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
+        """The same for every epoch."""
+        place = jnp.arange(num_envs, dtype=jnp.float32) / max(1, num_envs - 1)
+        return jnp.power(self.base, 1.0 + self.spread * place)
+
+
+def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
+    """A uniformly drawn allowed action for each agent."""
+    return _largest(jax.random.uniform(key, mask.shape), mask)
+
+
+def explore(
+    key: PRNGKey,
+    actions: Int32[Array, " n"],
+    mask: Bool[Array, "n a"],
+    epsilon: Float[Array, ""],
+) -> Int32[Array, " n"]:
+    """Each agent, on its own, replaces its action with probability `epsilon` by a random one."""
+    agents, choices = mask.shape
+    # One draw for both questions, whether and what: random numbers are slow to compile.
+    draws = jax.random.uniform(key, (agents, 1 + choices))
+    return jnp.where(draws[:, 0] < epsilon, _largest(draws[:, 1:], mask), actions)
+
+
+def _largest(draws: Float[Array, "n a"], mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
+    """The allowed action with the largest of independent equal draws: each is as likely."""
+    return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)

@@ -1,0 +1,66 @@
+"""The one set of argument checks, and hints for names that do not exist.
+
+Every check raises ValueError with one sentence that names the argument, what it must be and what it
+is, so that a wrong argument is found before anything is compiled.
+"""
+
+import difflib
+import math
+import operator
+from collections.abc import Collection, Iterable
+from typing import Any
+
+
+def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """The nearest known name; if none is near, `otherwise`, or all of them."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return otherwise or (f"known are {', '.join(known)}." if known else "there are none.")
+
+
+def require_at_least(minimum: int | float, **arguments: int | float) -> None:
+    """Raise ValueError unless every argument is at least `minimum`."""
+    for name, value in arguments.items():
+        if not value >= minimum:
+            raise ValueError(f"{name} must be at least {minimum:g}, not {value!r}.")
+
+
+def require_above(minimum: int | float, **arguments: int | float) -> None:
+    """Raise ValueError unless every argument is greater than `minimum`."""
+    for name, value in arguments.items():
+        if not value > minimum:
+            raise ValueError(f"{name} must be greater than {minimum:g}, not {value!r}.")
+
+
+def require_within(low: int | float, high: int | float, **arguments: int | float) -> None:
+    """Raise ValueError unless every argument lies from `low` to `high`."""
+    for name, value in arguments.items():
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be from {low:g} to {high:g}, not {value!r}.")
+
+
+def require_one_of(choices: Collection[str], **arguments: Any) -> None:
+    """Raise ValueError unless every argument is one of `choices`."""
+    for name, value in arguments.items():
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """`value` as an int of at least `least`."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {value!r}.") from None
+    require_at_least(least, **{name: whole})
+    return whole
+
+
+def number_within(name: str, value: Any, low: float | int, high: float | int) -> float:
+    """`value` as a finite float from `low` to `high`, which may be infinite."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name} must be a finite number from {low:g} to {high:g}, not {value!r}.")
+    return float(value)

@@ -1,0 +1,166 @@
+"""One learner on several devices: what each of them has, and how it looks as a whole.
+
+```
+common to all      the value, its target, the optimiser, the key, every count
+divided            environments (E / D of them on each), replay (capacity / D), batch (B / D)
+exchanged          the mean gradient in every update; sums of what was collected in every epoch
+```
+Rows of the replay are dealt like cards: row r of the whole lies on device r mod D. So the rows that
+are in use come first, oldest before newest, in the whole as on every device, and a state that was
+saved on D devices is one of a single device, or of any other number that divides its sizes.
+"""
+
+import dataclasses
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from pairvdn.learning.collect import Collector, env_axes
+from pairvdn.learning.devices import AXIS, Devices
+from pairvdn.learning.learner import Learner, LearnerState
+from pairvdn.learning.records import Metrics
+from pairvdn.learning.replay import Replay
+from pairvdn.types import PRNGKey
+
+Tree = TypeVar("Tree")
+
+
+class DividedLearner:
+    """A learner over the devices of a mesh with one axis, called `devices`.
+
+    `init` and `epoch` are those of the learner, for the devices together; they may be jitted and
+    vmapped over keys or states. In their states the rows of the replay have two axes: the row on
+    its device, and the device. `dealt` makes such a state of an ordinary one, and `gathered` is the
+    way back.
+    """
+
+    def __init__(self, whole: Learner, mesh: Mesh) -> None:
+        self._part = part_of(whole, mesh.size)
+        self.specs = _specs(whole.shape())
+        self.shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), self.specs)
+        # Unchecked: the check wants every constant that a loop carries to be marked as varying,
+        # in environments and optimisers of others, too. A test compares the copies instead.
+        self.init = jax.shard_map(
+            self._init, mesh=mesh, in_specs=P(), out_specs=self.specs, check_vma=False
+        )
+        self.epoch = jax.shard_map(
+            self._epoch,
+            mesh=mesh,
+            in_specs=(self.specs,),
+            out_specs=(self.specs, P()),
+            check_vma=False,
+        )
+
+    def _init(self, key: PRNGKey) -> LearnerState:
+        return _with_device_axis(self._part.init(key))
+
+    def _epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
+        state, metrics = self._part.epoch(_without_device_axis(state))
+        return _with_device_axis(state), metrics
+
+
+def part_of(whole: Learner, count: int) -> Learner:
+    """The part that one of `count` devices has in a learner; ValueError if it cannot be divided."""
+    collector = whole.collector
+    if not isinstance(collector, Collector):
+        raise ValueError(
+            "Environments that are stepped on the host cannot be divided among devices."
+        )
+    if collector.num_envs == 1 < count:
+        raise ValueError(
+            f"A learner with a single environment cannot be divided among {count} devices: the "
+            "parallel learner has many, and of several seeds each device can train some."
+        )
+
+    def divide(name: str, number: int) -> int:
+        if number % count:
+            least = number - number % count
+            near = f"{least} or {least + count}" if least else f"{count}"
+            raise ValueError(
+                f"{name} must be a multiple of the number of devices, {count}, not {number}: "
+                f"{near}, say."
+            )
+        return number // count
+
+    batch_size = divide("batch_size", whole.minibatches.batch_size)
+    return Learner(
+        Collector(
+            collector.env,
+            num_envs=divide("num_envs", collector.num_envs),
+            action_repeat=collector.action_repeat,
+            n_step=collector.n_step,
+            discount=collector.discount,
+        ),
+        whole.updater,
+        exploration=whole.exploration,
+        minibatches=dataclasses.replace(whole.minibatches, batch_size=batch_size),
+        num_epochs=whole.num_epochs,
+        rounds_per_epoch=whole.rounds_per_epoch,
+        agent_steps_per_round=whole.agent_steps_per_round,
+        random_agent_steps=whole.random_agent_steps,
+        replay_capacity=divide("replay_capacity", whole.replay_capacity),
+        devices=Devices(count),
+    )
+
+
+def dealt(tree: Tree, count: int) -> Tree:
+    """Deal the rows of a replay, wherever there is one in the tree, to `count` devices."""
+
+    def deal(replay: Replay[Any]) -> Replay[Any]:
+        items = jax.tree.map(lambda leaf: leaf.reshape(-1, count, *leaf.shape[1:]), replay.items)
+        return _replaced(replay, items, replay.position // count, replay.size // count)
+
+    return _map_replays(deal, tree)
+
+
+def gathered(tree: Tree, count: int) -> Tree:
+    """Gather the rows of a replay, wherever there is one in the tree, from `count` devices."""
+
+    def gather(replay: Replay[Any]) -> Replay[Any]:
+        items = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), replay.items)
+        return _replaced(replay, items, replay.position * count, replay.size * count)
+
+    return _map_replays(gather, tree)
+
+
+def _specs(shape: LearnerState) -> Any:
+    """Which axis of every leaf is divided among the devices; most are common."""
+    common = jax.tree.map(lambda _: P(), shape)
+    divided = (
+        jax.tree.map(lambda axis: P(*[None] * axis, AXIS), env_axes(shape.collecting)),
+        jax.tree.map(lambda _: P(None, AXIS), shape.replay.items),
+    )
+    return eqx.tree_at(lambda s: (s.collecting, s.replay.items), common, divided)
+
+
+def _with_device_axis(state: LearnerState) -> LearnerState:
+    return _map_replays(lambda r: _mapped_items(r, lambda leaf: leaf[:, None]), state)
+
+
+def _without_device_axis(state: LearnerState) -> LearnerState:
+    return _map_replays(lambda r: _mapped_items(r, lambda leaf: leaf[:, 0]), state)
+
+
+def _mapped_items(replay: Replay[Any], function: Any) -> Replay[Any]:
+    items = jax.tree.map(function, replay.items)
+    return _replaced(replay, items, replay.position, replay.size)
+
+
+def _replaced(replay: Replay[Any], items: Any, position: Any, size: Any) -> Replay[Any]:
+    new: Replay[Any] = eqx.tree_at(
+        lambda r: (r.items, r.position, r.size), replay, (items, position, size)
+    )
+    return new
+
+
+def _map_replays(function: Any, tree: Tree) -> Tree:
+    def is_replay(node: Any) -> bool:
+        return isinstance(node, Replay)
+
+    mapped: Tree = jax.tree.map(
+        lambda node: function(node) if is_replay(node) else node, tree, is_leaf=is_replay
+    )
+    return mapped

@@ -1,0 +1,45 @@
+"""How fast a config runs on this machine, once it is compiled."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from pairvdn.config.config import Config
+from pairvdn.runs.trainings import training_of_one
+
+
+@dataclasses.dataclass(frozen=True)
+class Speed:
+    """Environment steps a second without learning and with it, and updates a second with it."""
+
+    compile_seconds: float
+    steps_only: float
+    steps: float
+    updates: float
+
+
+def measure(config: Config, *, seconds: float, say: Callable[[str], None]) -> Speed:
+    """Time the start, which only collects, and as many epochs as fit into `seconds`."""
+    training = training_of_one(config, config.build(), config.seed)
+    say("compiling ...")
+    began = time.monotonic()
+    state = training.init()
+    training.compile(state)
+    state, _ = training.epoch(state)
+    compiled = time.monotonic() - began
+
+    began = time.monotonic()
+    fresh = training.init()
+    collecting = int(fresh.env_steps) / (time.monotonic() - began)
+
+    first = (int(state.env_steps), int(state.updates))
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        state, _ = training.epoch(state)
+    took = time.monotonic() - began
+    return Speed(
+        compile_seconds=compiled,
+        steps_only=collecting,
+        steps=(int(state.env_steps) - first[0]) / took,
+        updates=(int(state.updates) - first[1]) / took,
+    )

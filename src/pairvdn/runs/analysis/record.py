@@ -1,0 +1,127 @@
+"""Runs on disk -> recordings of greedy episodes."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from pairvdn.envs import Environment, HasNames, Task, seconds_per_step
+from pairvdn.evaluation import Recording, record_greedy
+from pairvdn.config.errors import ConfigError
+from pairvdn.runs.analysis.evaluate import Settings as Evaluated
+from pairvdn.runs.analysis.evaluate import env_for
+from pairvdn.runs.folder import seeds_of
+from pairvdn.runs.load import Loaded, load
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(Evaluated):
+    """Which episodes are recorded; a recording is held in memory as a whole."""
+
+    MOST_EPISODES = 100
+    MOST_STEPS = 20_000
+
+    episodes: int = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedRun:
+    """Episodes of a run, and what one has to know to read them."""
+
+    name: str  # of its folder
+    environment: str
+    method: str
+    checkpoint: str
+    epoch: int
+    seed: int  # of the first episode
+    num_agents: int
+    action_names: tuple[str, ...]
+    observation_names: tuple[str, ...]
+    seconds_per_step: float
+    recordings: list[Recording]
+
+
+def record_run(folder: Path, settings: Settings) -> RecordedRun:
+    """Play and record greedy episodes of a run."""
+    loaded = load(folder, settings.checkpoint)
+    return _record(loaded, _env_for(loaded, settings), settings)
+
+
+def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedRun]:
+    """Record two runs from the same starts; they must play the same environment."""
+    runs = [load(one, settings.checkpoint) for one in (folder, other)]
+    envs = [_env_for(one, settings) for one in runs]
+    if not _start_alike(*envs, seed=settings.seed):
+        raise ConfigError(
+            f"{folder} and {other} do not play the same environment: "
+            f"{_text(runs[0])} and {_text(runs[1])}."
+        )
+    return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
+
+
+def _env_for(loaded: Loaded, settings: Settings) -> Environment[Any]:
+    env: Task = env_for(loaded, settings.max_steps)
+    if not isinstance(env, Environment):
+        raise ConfigError(f"{env.name} is stepped on the host and has no scenes to record.")
+    return env
+
+
+def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:
+    actions, observations = _names(env)
+    return RecordedRun(
+        name=_name(loaded.folder.resolve()),
+        environment=loaded.config.env.name,
+        method=loaded.config.method.name,
+        checkpoint=loaded.checkpoint,
+        epoch=loaded.epoch,
+        seed=settings.seed,
+        num_agents=env.num_agents,
+        action_names=actions,
+        observation_names=observations,
+        seconds_per_step=seconds_per_step(env),
+        recordings=record_greedy(
+            env,
+            loaded.value,
+            episodes=settings.episodes,
+            seed=settings.seed,
+            action_repeat=loaded.action_repeat,
+        ),
+    )
+
+
+def _name(folder: Path) -> str:
+    """Of a run; one seed of several is named with the folder of all, as there are many seeds 0."""
+    among_seeds = seeds_of(folder.parent) is not None
+    return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
+
+
+def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:
+    """Whether a reset looks the same: same name, same things at the same places."""
+
+    def start(env: Environment[Any]) -> Any:
+        state, _ = env.reset(jax.random.key(seed))
+        return env.scene(state)
+
+    if (first.name, first.num_agents, first.num_actions) != (
+        second.name,
+        second.num_agents,
+        second.num_actions,
+    ):
+        return False
+    one, other = (jax.tree.leaves(jax.jit(start, static_argnums=0)(env)) for env in (first, second))
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
+
+
+def _text(run: Loaded) -> str:
+    arguments = ", ".join(f"{key} {value}" for key, value in run.config.env.arguments.items())
+    return f"{run.config.env.name} ({arguments})"
+
+
+def _names(env: Environment[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of actions and of observations; numbers where the environment has no names."""
+    if isinstance(env, HasNames):
+        return env.action_names, env.observation_names
+    numbers = tuple(map(str, range(max(env.num_actions, env.observation_size))))
+    return numbers[: env.num_actions], numbers[: env.observation_size]

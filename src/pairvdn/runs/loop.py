@@ -1,0 +1,256 @@
+"""The loop over epochs: train, evaluate, write down, save; stop when asked."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from pairvdn.config.config import Config
+from pairvdn.config.errors import one_line
+from pairvdn.runs.errors import Interrupted, RunError
+from pairvdn.runs.folder import CLOCK, RunFolder, read_metrics
+from pairvdn.runs.loggers import Log
+from pairvdn.runs.saving import (
+    Rest,
+    has_best_of,
+    newest_sound,
+    save,
+    save_best,
+    without_replay,
+)
+from pairvdn.runs.seeds import Seeds
+from pairvdn.runs.signals import StopRequest, stop_requested
+from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
+
+_NOT_EXACT = (
+    "warning: the environments are stepped on the host and cannot be saved: their episodes start "
+    "anew, so this is not exactly the run that was stopped"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What is trained: a folder for each seed, and the folder that the user named."""
+
+    config: Config
+    folders: Sequence[RunFolder]
+    training: Seeds
+    named: Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What one epoch came to: a line of metrics for each seed, and how long the rest may take."""
+
+    epoch: int  # how many are done
+    epochs: int
+    lines: Sequence[dict[str, Any]]
+    seconds_left: float
+
+
+def go_on(
+    run: Run,
+    *,
+    on_epoch: Callable[[Report], None],
+    say: Callable[[str], None],
+    loggers: Sequence[Log],
+) -> None:
+    """Train from the newest checkpoint, or from the start, to the end."""
+    try:
+        with stop_requested() as wish:
+            _Loop(run, say).run(on_epoch, loggers, wish)
+    except jax.errors.JaxRuntimeError as error:
+        if run.training.group.size == 1:
+            raise
+        raise RunError(
+            f"Another process of this run is gone ({one_line(error)}); start all of them again "
+            f"with `pairvdn resume {run.named}`."
+        ) from error
+
+
+class _Loop:
+    """The state of the loop."""
+
+    def __init__(self, run: Run, say: Callable[[str], None]) -> None:
+        self.config, self.folders, self.training = run.config, run.folders, run.training
+        self.named, self.say = run.named, say
+        self.group = self.training.group
+        found = self.group.all_or_none(
+            lambda: newest_sound(self.folders, self.training.learner.shape(), say)
+        )
+        self.epoch = self.saved_at = 0 if found is None else int(found.states[0].epoch)
+        self._require_same_start(-1 if found is None else self.epoch)
+        if found is None:
+            say("compiling the start ...")
+            self.state, self.seconds = self.training.init(), 0.0
+        else:
+            self.state, self.seconds = self.training.join(found.states), found.seconds
+            self._warn_if_not_exact(found.place)
+        self.group.all_or_none(self._forget_what_came_after)
+        best = [_best_return(folder, self.epoch) for folder in self.folders]
+        self.best: list[float] = self.group.first(np.array(best)).tolist()
+        self.rest = Rest(self.config.checkpoints, self.epoch)
+        self.saving = 0.0  # seconds
+
+    def _require_same_start(self, epoch: int) -> None:
+        """Processes that go on from different states would wait for each other for ever."""
+        if self.group.largest(epoch) != -self.group.largest(-epoch):
+            raise RunError(
+                f"The processes of this run find different checkpoints in {self.named}: it must "
+                "be on a file system that all of them see."
+            )
+
+    def _warn_if_not_exact(self, place: str | None) -> None:
+        if not self.training.exact:
+            self.say(_NOT_EXACT)
+        if place not in (None, self.training.place):
+            self.say(
+                f"warning: it was trained on {place} and goes on with {self.training.place}: the "
+                "same in distribution, not in bits"
+            )
+
+    def _forget_what_came_after(self) -> None:
+        if self.group.leads:
+            for folder in self.folders:
+                folder.cut(self.epoch)
+                folder.forget_after(self.epoch)
+
+    def run(self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], wish: StopRequest) -> None:
+        """Do the epochs that are left."""
+        self._stop_if_diverged()
+        if self.epoch:
+            self.say(f"going on after epoch {self.epoch} of {self.config.epochs}")
+        self.say("compiling an epoch ...")
+        self.training.compile(self.state)
+        began, first = time.monotonic(), self.epoch
+        while self.epoch < self.config.epochs:
+            self._stop_if_wished(self.group.largest(wish.signum or 0))
+            lines = self._epoch()
+            for seed, line in zip(self.training.seeds, lines, strict=True):
+                for log in loggers:
+                    log(seed, line)
+            over = self.epoch == self.config.epochs or self.rest.is_over(self.epoch)
+            if self.group.largest(over):
+                self._save()
+            pace = (time.monotonic() - began) / (self.epoch - first)
+            left = pace * (self.config.epochs - self.epoch)
+            on_epoch(Report(self.epoch, self.config.epochs, lines, left))
+            self._stop_if_diverged()
+        self._name_diverged()
+        if self.epoch > first:
+            took = time.monotonic() - began
+            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it went into saving")
+
+    def _epoch(self) -> list[dict[str, Any]]:
+        """Train and evaluate, and write down what came of it."""
+        before = self._counts()
+        start = time.monotonic()
+        self.state, metrics = self.training.epoch(self.state)
+        took = time.monotonic() - start
+        self.epoch += 1
+        steps, updates = ((self._counts() - before) / took).tolist()
+        returns = self._evaluation()
+        self.seconds += time.monotonic() - start
+        clock = {
+            "seconds": self.seconds,
+            "env_steps_per_second": steps,
+            "updates_per_second": updates,
+        }
+        lines = []
+        for row, one in enumerate(self.training.split(metrics)):
+            line = _plain(one) | ({} if returns is None else {"evaluation": returns[row]})
+            if self.group.leads:
+                self.folders[row].append(line | {CLOCK: clock})
+            lines.append(line | {CLOCK: clock})
+        if returns is not None:
+            self._keep_best([one["mean"] for one in returns])
+        return lines
+
+    def _counts(self) -> np.ndarray:
+        """Environment steps and updates so far, of all seeds."""
+        counts = self.training.split((self.state.env_steps, self.state.learned.updates))
+        total: np.ndarray = np.array(counts, np.int64).sum(axis=0)
+        return total
+
+    def _evaluation(self) -> list[dict[str, Any]] | None:
+        due = self.epoch % self.config.evaluation.every == 0 or self.epoch == self.config.epochs
+        if not due:
+            return None
+        return [
+            {"mean": float(np.mean(one, dtype=np.float64)), "values": one.tolist()}
+            for one in self.training.evaluate(self.state)
+        ]
+
+    def _keep_best(self, means: Sequence[float]) -> None:
+        if all(mean <= best for mean, best in zip(means, self.best, strict=True)):
+            return
+        for row, bare in enumerate(self.training.split(without_replay(self.state))):
+            if means[row] > self.best[row]:
+                self.best[row] = means[row]
+                start = time.monotonic()
+                if self.group.leads:
+                    save_best(self.folders[row], bare, mean_return=means[row])
+                self.saving += time.monotonic() - start
+
+    def _save(self) -> None:
+        start = time.monotonic()
+        states = self.training.split(self.state)
+        self.group.all_or_none(lambda: self._write(states))
+        self.saved_at = self.epoch
+        cost = time.monotonic() - start
+        self.saving += cost
+        self.rest.begin(self.epoch, cost)
+
+    def _write(self, states: Sequence[LearnerState]) -> None:
+        if self.group.leads:
+            for folder, state in zip(self.folders, states, strict=True):
+                save(folder, state, seconds=self.seconds, place=self.training.place)
+            for folder in self.folders:  # not before all are saved: they need one in common
+                folder.prune(self.config.checkpoints.keep)
+
+    def _stop_if_wished(self, signum: int) -> None:
+        if not signum:
+            return
+        if self.saved_at != self.epoch or self.epoch == 0:
+            self._save()
+        raise Interrupted(
+            signum,
+            f"stopped after epoch {self.epoch} of {self.config.epochs}; "
+            f"`pairvdn resume {self.named}` goes on from there",
+        )
+
+    def _stop_if_diverged(self) -> None:
+        """A single run that blew up has nothing left to learn; its last sound state is saved."""
+        if len(self.folders) > 1:
+            return
+        (divergence,) = self.training.split(self.state.learned.divergence)
+        if divergence.happened and self.saved_at != self.epoch:
+            self._save()
+        raise_if_diverged(divergence)
+
+    def _name_diverged(self) -> None:
+        happened = self.training.split(self.state.learned.divergence.happened)
+        for folder, diverged in zip(self.folders, happened, strict=True):
+            if diverged:
+                self.say(f"warning: {folder.path.name} diverged; see its metrics.jsonl")
+
+
+def _best_return(folder: RunFolder, epochs: int) -> float:
+    """What an evaluation must exceed; a best checkpoint of an epoch that is gone does not count."""
+    if not has_best_of(folder, epochs):
+        return -np.inf
+    lines = read_metrics(folder.path)
+    means = (line["evaluation"]["mean"] for line in lines if "evaluation" in line)
+    return max(means, default=-np.inf)
+
+
+def _plain(metrics: Metrics) -> dict[str, Any]:
+    """Metrics as Python numbers, exactly."""
+    return {
+        field.name: np.asarray(getattr(metrics, field.name)).item()
+        for field in dataclasses.fields(metrics)
+    }

@@ -1,0 +1,151 @@
+"""Which states are saved and found again, for the runs of one loop."""
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from pairvdn.runs import checkpoint
+from pairvdn.runs.checkpoint import DamagedError
+from pairvdn.config.config import Checkpoints
+from pairvdn.runs.errors import RunError
+from pairvdn.runs.folder import BEST, RunFolder
+from pairvdn.learning import LearnerState
+
+# Between two checkpoints lies at least so many times what the last one took.
+LEAST_REST = 20
+
+
+@contextlib.contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn an error of the file system into one line that says what is left."""
+    try:
+        yield
+    except BrokenPipeError:  # of the terminal, not of the folder
+        raise
+    except OSError as error:
+        saved = RunFolder(folder).saved() if folder.is_dir() else []
+        left = f"; the last good checkpoint is {saved[-1].name}" if saved else ""
+        what = error.strerror or str(error)
+        raise RunError(f"Cannot write to {error.filename or folder}: {what}{left}.") from error
+
+
+def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) -> None:
+    """Save a run's whole state, lines of metrics first."""
+    epoch = int(state.epoch)
+    used = int(state.replay.size)
+    replay = eqx.tree_at(
+        lambda r: r.items, state.replay, jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
+    )
+    parts = {"learner": without_replay(state), "replay": replay}
+    folder.sync_metrics()
+    facts = {"epoch": epoch, "seconds": seconds, "place": place}
+    checkpoint.write(folder.checkpoint_at(epoch), parts, facts)
+
+
+def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
+    """Save what was learned up to the best evaluation so far; the state is one without replay."""
+    facts = {"epoch": int(bare.epoch), "return": mean_return}
+    checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
+
+
+def has_best_of(folder: RunFolder, epochs: int) -> bool:
+    """Whether there is a best checkpoint, and it is of one of the first `epochs` epochs."""
+    try:
+        return bool(checkpoint.facts(folder.checkpoints / BEST)["epoch"] <= epochs)
+    except DamagedError:
+        return False
+
+
+def restore(path: Path, shape: LearnerState) -> LearnerState:
+    """A saved state, bit for bit."""
+    learner = checkpoint.read(path, "learner", without_replay(shape))
+    replay = checkpoint.read(path, "replay", shape.replay)
+    for array, like in zip(
+        jax.tree.leaves(learner), jax.tree.leaves(without_replay(shape)), strict=True
+    ):
+        require_same(path, array, like)
+
+    def full(rows: np.ndarray, like: Any) -> np.ndarray:
+        require_same(path, rows, like, of_rows=True)
+        memory = np.zeros(like.shape, like.dtype)
+        memory[: len(rows)] = rows  # the others were never written
+        return memory
+
+    items = jax.tree.map(full, replay.items, shape.replay.items)
+    replay = eqx.tree_at(lambda r: r.items, replay, items)
+    state: LearnerState = eqx.tree_at(
+        lambda s: s.replay, learner, replay, is_leaf=lambda leaf: leaf is None
+    )
+    return state
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """Saved states of all runs, the seconds that they had taken, and on which devices."""
+
+    states: Sequence[LearnerState]
+    seconds: float
+    place: str | None  # unknown for runs of older versions
+
+
+def newest_sound(
+    folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
+) -> Found | None:
+    """The newest states that every run has whole, replay included; None if not all have any."""
+    common = set.intersection(*({path.name for path in one.saved()} for one in folders))
+    for name in sorted(common, reverse=True):
+        paths = [one.checkpoints / name for one in folders]
+        try:
+            states = [restore(path, shape) for path in paths]
+            facts = checkpoint.facts(paths[0])
+        except DamagedError as error:
+            say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
+            continue
+        return Found(states, float(facts["seconds"]), facts.get("place"))
+    if common or all(one.saved() for one in folders):
+        raise RunError(
+            f"{folders[0].path} has checkpoints, and none that can be gone on from; they are left "
+            "as they are. Train anew in another folder, or move them away to start over."
+        )
+    if any(one.saved() for one in folders):  # stopped while the first ones were being saved
+        say("warning: not all seeds have a checkpoint yet; starting over")
+    return None
+
+
+class Rest:
+    """Says when it is time to save again."""
+
+    def __init__(self, settings: Checkpoints, epoch: int) -> None:
+        self._settings = settings
+        self._epoch = epoch
+        self._free_at = time.monotonic() + settings.seconds
+
+    def is_over(self, epoch: int) -> bool:
+        """Whether enough epochs and enough time have passed."""
+        enough = epoch - self._epoch >= self._settings.every
+        return enough and time.monotonic() >= self._free_at
+
+    def begin(self, epoch: int, cost: float) -> None:
+        """A checkpoint was written and took so many seconds."""
+        self._epoch = epoch
+        self._free_at = time.monotonic() + max(self._settings.seconds, LEAST_REST * cost)
+
+
+def without_replay(state: LearnerState) -> LearnerState:
+    """All of a state but its largest part, which only resuming needs."""
+    bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
+    return bare
+
+
+def require_same(path: Path, array: Any, like: Any, *, of_rows: bool = False) -> None:
+    """Refuse an array of another shape or type than the config asks for, or its rows."""
+    first = 1 if of_rows else 0
+    if (array.shape[first:], array.dtype) != (like.shape[first:], like.dtype):
+        raise RunError(f"{path} belongs to another config; was config.toml changed?")

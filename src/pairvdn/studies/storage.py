@@ -1,0 +1,202 @@
+"""Where many runs are kept: a folder, or whatever fsspec opens (s3://, gs://, memory://).
+
+A run is always trained in a local folder. If it is kept elsewhere, that folder is a copy: fetched
+before the run goes on, and sent after each checkpoint.
+"""
+
+import abc
+import contextlib
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.runs.checkpoint import MANIFEST, write_text
+from pairvdn.runs.errors import RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Workplace:
+    """A local folder to train in; `keep` makes what is in it last."""
+
+    folder: Path
+    keep: Callable[[], None]
+
+
+class Storage(abc.ABC):
+    """A place for runs, each under its name. Small enough to be sent to another process."""
+
+    @abc.abstractmethod
+    def read_text(self, path: str) -> str | None:
+        """A small file; None if it is not there."""
+
+    @abc.abstractmethod
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file."""
+
+    @abc.abstractmethod
+    def workplace(self, name: str) -> contextlib.AbstractContextManager[Workplace]:
+        """A folder with what is stored of a run, which may be nothing."""
+
+    @abc.abstractmethod
+    def require_shared(self) -> None:
+        """Raise `ConfigError` if other processes would not find what is stored here."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder(Storage):
+    """A folder that every process sees; runs are trained in place."""
+
+    root: Path
+
+    def __str__(self) -> str:
+        return str(self.root)
+
+    def read_text(self, path: str) -> str | None:
+        """A small file; None if it is not there."""
+        try:
+            return (self.root / path).read_text(encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file."""
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        write_text(self.root / path, text)
+
+    @contextlib.contextmanager
+    def workplace(self, name: str) -> Iterator[Workplace]:
+        """The folder itself."""
+        yield Workplace(self.root / name, lambda: None)
+
+    def require_shared(self) -> None:
+        """All processes of this machine see it; that all machines do is up to whoever mounts it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Remote(Storage):
+    """What fsspec opens. Runs are trained in temporary copies."""
+
+    url: str
+
+    def __post_init__(self) -> None:
+        self._opened()  # so that a wrong URL is found before anything is trained
+
+    def __str__(self) -> str:
+        return self.url
+
+    def _opened(self) -> tuple[Any, str]:
+        """The file system and the path in it; fsspec gives the same one every time."""
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError as error:
+            raise ConfigError(
+                f"{self.url} needs the package fsspec: pip install 'pairvdn[ray]'."
+            ) from error
+        try:
+            files, root = url_to_fs(self.url)
+        except (ValueError, ImportError, OSError) as error:
+            raise ConfigError(f"{self.url} cannot be opened: {one_line(error)}") from error
+        return files, root.rstrip("/")
+
+    def read_text(self, path: str) -> str | None:
+        """A small file; None if it is not there."""
+        files, root = self._opened()
+        files.invalidate_cache()  # other processes write there, too
+        try:
+            text: str = files.cat_file(f"{root}/{path}").decode()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RunError(f"{self.url}/{path} cannot be read: {one_line(error)}") from error
+        return text
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file."""
+        files, root = self._opened()
+        _make_parent(files, f"{root}/{path}")
+        files.pipe_file(f"{root}/{path}", text.encode())
+
+    @contextlib.contextmanager
+    def workplace(self, name: str) -> Iterator[Workplace]:
+        """A temporary copy."""
+        files, root = self._opened()
+        with tempfile.TemporaryDirectory(prefix="pairvdn-") as folder:
+            mirror = _Mirror(files, f"{root}/{name}", Path(folder))
+            mirror.fetch()
+            yield Workplace(mirror.folder, mirror.keep)
+
+    def require_shared(self) -> None:
+        """Refuse the memory of this process."""
+        if self.url.startswith("memory:"):
+            raise ConfigError(
+                "memory:// is lost with its process, so other processes and Ray cannot use it; "
+                "leave out --workers and --ray, or choose another --out."
+            )
+
+
+class _Mirror:
+    """A local folder and its copy elsewhere, of which only what has changed is sent."""
+
+    def __init__(self, files: Any, root: str, folder: Path) -> None:
+        self.folder = folder
+        self._files, self._root = files, root
+        self._same: dict[str, tuple[int, int]] = {}  # of the files that are equal: time and size
+
+    def fetch(self) -> None:
+        """Make the folder like its copy."""
+        self._files.invalidate_cache()
+        for path in self._files.find(self._root):
+            name = path.removeprefix(self._root).lstrip("/")
+            local = self.folder / name
+            local.parent.mkdir(parents=True, exist_ok=True)
+            self._files.get_file(path, str(local))
+            self._same[name] = _stamp(local)
+
+    def keep(self) -> None:
+        """Make the copy like the folder, so that a whole checkpoint is there at any moment.
+
+        Lines of metrics come before the checkpoint that needs them, a manifest after the arrays
+        that it describes, and what is no longer here goes last.
+        """
+        here = {name: self.folder / name for name in self._names()}
+        for name in sorted(here, key=_place_in_line):
+            stamp = _stamp(here[name])
+            if self._same.get(name) != stamp:
+                _make_parent(self._files, f"{self._root}/{name}")
+                self._files.put_file(str(here[name]), f"{self._root}/{name}")
+                self._same[name] = stamp
+        for name in self._same.keys() - here.keys():
+            self._files.rm_file(f"{self._root}/{name}")
+            del self._same[name]
+
+    def _names(self) -> Iterator[str]:
+        """Files of the run; not the lock, nor what is only half written."""
+        for path in self.folder.rglob("*"):
+            parts = path.relative_to(self.folder).parts
+            hidden = any(part.startswith(".") for part in parts)
+            if path.is_file() and not hidden and path.name != "lock":
+                yield "/".join(parts)
+
+
+def _place_in_line(name: str) -> tuple[bool, bool, bool, str]:
+    """Config and metrics, then the best checkpoint, then the others; manifests after arrays."""
+    in_checkpoints = "checkpoints/" in name
+    return in_checkpoints, "checkpoints/best/" not in name, name.endswith(MANIFEST), name
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _make_parent(files: Any, path: str) -> None:
+    """Some file systems have folders that must be made; the others ignore this."""
+    files.makedirs(path.rpartition("/")[0], exist_ok=True)
+
+
+def storage(place: str) -> Storage:
+    """The storage at a URL, or a folder."""
+    return Remote(place) if "://" in place else Folder(Path(place).resolve())

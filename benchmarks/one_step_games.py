@@ -14,7 +14,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import envs, values
-from pairvdn.acting.policy import greedy_actions
+from pairvdn.acting import GreedyPolicy
 from pairvdn.envs.one_step.env import OneStepGame
 from pairvdn.envs.one_step.rules import Payoff
 from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
@@ -118,7 +118,8 @@ def learned_rewards(
         learner = learner_of(env, method)
         state, _ = learner.train(key)
         env_state, timestep = env.reset(key)
-        actions = greedy_actions(env, learner.value(state), timestep)
+        policy = GreedyPolicy(env, learner.value(state))
+        actions, _ = policy.act(key, policy.init(key), timestep)
         return env.step(key, env_state, actions)[1].reward
 
     every = jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Int32
 from probes import timestep
 
+from pairvdn.acting import Policy, side_by_side
 from pairvdn.envs import Environment, HostCopy, HostEnvironment, HostStep
 from pairvdn.envs.scene import Scene
 from pairvdn.types import PRNGKey, TimeStep
@@ -52,8 +53,19 @@ class Counter(Environment[Int32[Array, ""]]):
         return Scene(bounds=jnp.zeros(4))
 
 
-def first_allowed(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
-    return jnp.argmax(timestep.mask, axis=-1).astype(jnp.int32)
+class FirstAllowed(Policy):
+    """The first allowed action; remembers how many agent steps the episode has had."""
+
+    def init(self, key: PRNGKey) -> Int32[Array, ""]:
+        return jnp.int32(0)
+
+    def act(
+        self, key: PRNGKey, carry: Int32[Array, ""], timestep: TimeStep
+    ) -> tuple[Int32[Array, " n"], Int32[Array, ""]]:
+        return jnp.argmax(timestep.mask, axis=-1).astype(jnp.int32), carry + 1
+
+
+first_allowed = side_by_side(FirstAllowed())
 
 
 class HostCounter(HostEnvironment):

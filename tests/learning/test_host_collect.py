@@ -20,7 +20,7 @@ KEYS = [jax.random.PRNGKey(number) for number in range(4)]
 
 
 def gather(start, collect):
-    """Two blocks of four decisions, one after the other."""
+    """Two blocks of four agent steps, one after the other."""
     collecting, *first = start(KEYS[0], first_allowed, 4)
     _, *second = collect(collecting, first_allowed, KEYS[1], 4)
     return first, second
@@ -47,7 +47,7 @@ def test_the_same_blocks_and_statistics_as_on_the_device(terminates, n_step, act
 def test_shapes_are_known_without_a_step():
     collector = HostCollector(HostCounter(Counter(5)), num_envs=2, n_step=3)
     told = collector.start(KEYS[0], first_allowed, 4)
-    shape = collector.shape(4)
+    shape = collector.shape(first_allowed, 4)
     assert jax.tree.structure(told) == jax.tree.structure(shape)
     for leaf, like in zip(jax.tree.leaves(told), jax.tree.leaves(shape), strict=True):
         assert (leaf.shape, leaf.dtype) == (like.shape, like.dtype)
@@ -59,7 +59,7 @@ def test_copies_that_are_lost_start_anew_and_what_was_pending_is_cut():
     collecting, _, _ = before.start(KEYS[0], first_allowed, 2)  # and 2 more that are pending
     after = HostCollector(HostCounter(Counter(9)), **settings)
     _, block, stats = after.collect(collecting, first_allowed, KEYS[1], 4)
-    # Decisions 2 and 3 of the old episode end where it was cut, in 4; then 0 and 1 of a new one.
+    # Agent steps 2 and 3 of the old episode end where it was cut, in 4; then 0 and 1 of a new one.
     assert block.observation_tm1.ravel().tolist() == [2, 3, 0, 1]
     assert block.observation_t.ravel().tolist() == [4, 4, 3, 4]
     assert block.reward_t.tolist() == [3 + 4 / 2, 4, 1 + 2 / 2 + 3 / 4, 2 + 3 / 2 + 4 / 4]
@@ -79,7 +79,7 @@ def test_every_episode_has_a_seed_of_its_own_and_the_key_decides_them():
     def seeds(key):
         collector = HostCollector(HostCounter(Counter(2)), num_envs=2)
         collector.start(key, first_allowed, 6)
-        return [copy.seeds for copy in collector._players._copies]
+        return [copy.seeds for copy in collector._copies._copies]
 
     first, again, other = seeds(KEYS[0]), seeds(KEYS[0]), seeds(KEYS[1])
     assert first == again

@@ -12,7 +12,7 @@ import pairvdn
 from pairvdn.cli import main
 from pairvdn.runs import read_metrics, run_folders
 from pairvdn.runs.errors import FolderError
-from pairvdn.acting.policy import greedy_actions
+from pairvdn.acting import GreedyPolicy
 
 SMALL = ["--learner.num-envs=4", "--learner.replay-capacity=512", "--epochs=3"]
 
@@ -78,7 +78,9 @@ def test_a_loaded_run_acts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     loaded = pairvdn.load(run)
     assert (loaded.epoch, loaded.config.env.name, loaded.action_repeat) == (4, "climbing", 1)
     _, timestep = loaded.env.reset(jax.random.PRNGKey(0))
-    actions = greedy_actions(loaded.env, loaded.value, timestep)
+    policy = GreedyPolicy(loaded.env, loaded.value)
+    key = jax.random.PRNGKey(0)
+    actions, _ = policy.act(key, policy.init(key), timestep)
     assert np.asarray(actions).tolist() == [0, 0]
     with pytest.raises(FolderError, match="not a run folder"):
         pairvdn.load(tmp_path)

@@ -5,7 +5,8 @@ import pygame
 import pytest
 
 from pairvdn import envs
-from pairvdn.evaluation.co_players import Game, random_co_players
+from pairvdn.acting import RandomPolicy
+from pairvdn.evaluation.game import Game
 from pairvdn.viewing.keys import keyboard, legend
 from pairvdn.viewing.play import Seat, play
 
@@ -54,7 +55,7 @@ def boxes() -> envs.Environment:
 
 
 def test_in_real_time_a_held_key_is_held_and_a_tapped_one_counts_once(boxes) -> None:
-    game = Game(boxes, random_co_players(1), agent=1, action_repeat=2, seed=0)
+    game = Game(boxes, RandomPolicy(), agent=1, action_repeat=2, seed=0)
     playing = play(game, BOX_ACTIONS, title="test")
     next(playing)
     post(pygame.KEYDOWN, pygame.K_RIGHT)
@@ -76,7 +77,7 @@ def test_in_real_time_a_held_key_is_held_and_a_tapped_one_counts_once(boxes) -> 
 
 
 def test_in_turns_nothing_moves_until_a_key_is_pressed() -> None:
-    game = Game(envs.make("gather", max_steps=2), random_co_players(0), seed=0)
+    game = Game(envs.make("gather", max_steps=2), RandomPolicy(), seed=0)
     names = game.env.action_names
     playing = play(game, names, title="test")
     for _ in range(3):
@@ -104,8 +105,7 @@ def test_in_turns_nothing_moves_until_a_key_is_pressed() -> None:
 
 def test_the_window_shows_the_scene_the_ring_and_the_keys(boxes) -> None:
     seats = [
-        Seat(Game(boxes, random_co_players(agent), agent=agent, seed=0), BOX_ACTIONS)
-        for agent in (0, 1)
+        Seat(Game(boxes, RandomPolicy(), agent=agent, seed=0), BOX_ACTIONS) for agent in (0, 1)
     ]
     first, second = (seat.picture() for seat in seats)
     assert first.shape == second.shape

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pairvdn.acting import GreedyPolicy, RandomPolicy
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
 from pairvdn.envs import Environment, HasNames
-from pairvdn.evaluation.co_players import Game, random_co_players, trained_co_players
+from pairvdn.evaluation.game import Game
 from pairvdn.runs.analysis.evaluate import env_for, require_within
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.load import load
@@ -65,16 +66,16 @@ def _game(given: Any) -> tuple[Game, str]:
         env = _new_env(given.env, max_steps)
         require_within("agent", agent, 0, env.num_agents - 1)
         text = "The others act at random; --run RUN lets a trained run play them."
-        return Game(env, random_co_players(agent), agent=agent, seed=seed), text
+        return Game(env, RandomPolicy(), agent=agent, seed=seed), text
     loaded = load(run, given.checkpoint)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
     env = _pure(env_for(loaded, max_steps))
     require_within("agent", agent, 0, env.num_agents - 1)
-    co_players = trained_co_players(env, loaded.value, agent)
+    others = GreedyPolicy(env, loaded.value)
     text = f"{run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
-    hold = loaded.action_repeat
-    return Game(env, co_players, agent=agent, action_repeat=hold, seed=seed), text
+    repeat = loaded.action_repeat
+    return Game(env, others, agent=agent, action_repeat=repeat, seed=seed), text
 
 
 def _shipped(env: str) -> str | None:

@@ -1,11 +1,16 @@
 """From policies to numbers with intervals."""
 
 from pairvdn.evaluation.additive import AdditiveBaseline
+from pairvdn.evaluation.episodes import (
+    Episodes,
+    greedy_episodes,
+    play_episodes,
+    random_episodes,
+)
 from pairvdn.evaluation.explanation import Explanation
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
 from pairvdn.evaluation.report import report, summary
-from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episodes
 from pairvdn.evaluation.statistics import (
     Estimate,
     Summary,
@@ -30,6 +35,7 @@ __all__ = [
     "greedy_episodes",
     "interquartile_mean",
     "mean_over_tasks",
+    "play_episodes",
     "play_greedy",
     "play_random",
     "probability_of_improvement",

@@ -1,4 +1,4 @@
-"""What each agent would do alone, and what acting together is worth.
+"""The additive baseline: the choice of each agent alone, and the gain of acting together.
 
 A pair-wise value Q(a) = Σ_e P_e(a_i, a_j) + Σ_i u_i(a_i) has a nearest additive one, the sum over
 agents f_i(a_i) + constant with the least squared error over all allowed joint actions. It is VDN's
@@ -25,7 +25,7 @@ ROUNDING = 1e-5  # a gain below this share of the summed tables is one of float3
 
 
 class AdditiveBaseline(eqx.Module):
-    """Of one decision: f, its best actions, and what these are worth together."""
+    """The additive baseline of one agent step: f, its best actions, and their joint value."""
 
     utilities: Float[Array, "n a"]
     actions: Int32[Array, " n"]

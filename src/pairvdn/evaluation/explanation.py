@@ -1,11 +1,11 @@
-"""What a value held of one decision, as numbers to look at."""
+"""Why a value chose a joint action, as numbers to look at."""
 
 from typing import Any
 
 import equinox as eqx
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.acting.policy import tables
+from pairvdn.acting.policy import run_networks
 from pairvdn.envs import Environment
 from pairvdn.evaluation.additive import AdditiveBaseline, additive_baseline
 from pairvdn.types import TimeStep
@@ -13,10 +13,10 @@ from pairvdn.values import HasPairs, HasUtilities, Value
 
 
 class Explanation(eqx.Module):
-    """The numbers behind a joint action; None where a method has no such thing.
+    """The numbers behind the greedy joint action; None where a method has no such numbers.
 
-    `value` is what the chosen joint action is worth, for each head. Pair-wise methods have `edges`
-    and their tables `payoffs`, in which edge (i, j) contributes payoffs[e, a_i, a_j], and `alone`;
+    `value` is that of the chosen joint action, for each head. Pair-wise methods have `edges` and
+    their tables `payoffs`, in which edge (i, j) contributes payoffs[e, a_i, a_j], and `additive`;
     `utilities` belong to single agents.
     """
 
@@ -29,19 +29,24 @@ class Explanation(eqx.Module):
 
 
 def explain(
-    env: Environment[Any], value: Value[Any], timestep: TimeStep
-) -> tuple[Int32[Array, " n"], Explanation]:
-    """The joint action that the value thinks best, and why: one pass of the networks for both."""
-    held = tables(env, value, timestep.observation, timestep.state)
-    actions, worth = value.greedy(held, timestep.mask)
+    env: Environment[Any], value: Value[Any], carry: PyTree[Array], timestep: TimeStep
+) -> Explanation:
+    """Explain the greedy choice of `value` with this memory at this time step.
+
+    Compiled together with the policy, the networks run once for both.
+    """
+    tables, _ = run_networks(env, value, carry, timestep.observation, timestep.state)
+    actions, worth = value.greedy(tables, timestep.mask)
     if isinstance(value, HasPairs):
-        pairs = value.pairs(held)
-        compared = additive_baseline(pairs, timestep.mask, actions)
-        explanation = Explanation(
-            worth, timestep.mask, pairs.utilities, pairs.edges, pairs.payoffs, compared
+        pairs = value.pairs(tables)
+        return Explanation(
+            worth,
+            timestep.mask,
+            pairs.utilities,
+            pairs.edges,
+            pairs.payoffs,
+            additive_baseline(pairs, timestep.mask, actions),
         )
-    elif isinstance(value, HasUtilities):
-        explanation = Explanation(worth, timestep.mask, value.utilities(held))
-    else:
-        explanation = Explanation(worth, timestep.mask)
-    return actions, explanation
+    if isinstance(value, HasUtilities):
+        return Explanation(worth, timestep.mask, value.utilities(tables))
+    return Explanation(worth, timestep.mask)

@@ -1,31 +1,27 @@
-"""Whole episodes of a fixed policy in environments that live on the host."""
+"""Whole episodes of a fixed policy in environments on the host."""
 
 import collections
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int32, UInt32
+from jaxtyping import Array, Int32, PyTree
 
-from pairvdn.acting.exploration import random_actions
-from pairvdn.acting.policy import greedy_actions
+from pairvdn.acting.host import batched, reset_carries
+from pairvdn.acting.policy import Actor, Policy, side_by_side
+from pairvdn.acting.repeat import repeated
 from pairvdn.checks import require_at_least
 from pairvdn.envs import HostCopy, HostEnvironment, HostStep
-from pairvdn.evaluation.rollout import Episodes
-from pairvdn.learning.players import batched
+from pairvdn.evaluation.episodes import Episodes
 from pairvdn.types import TimeStep
-from pairvdn.values import Value
 
-SIDE_BY_SIDE = 16  # copies that act on one call of the policy
-# For all copies together: keys [copies], time steps [copies] -> actions [copies, n].
-Act = Callable[[UInt32[np.ndarray, "copies 2"], TimeStep], Int32[Array, "copies n"]]
+SIDE_BY_SIDE = 16  # copies that one call of the policy acts for
 
 
-class Stage:
-    """Copies of an environment to play episodes on; made once, used as often as wanted."""
+class HostEpisodes:
+    """Copies of an environment to play episodes in; made once, used as often as needed."""
 
     def __init__(self, env: HostEnvironment, num_episodes: int) -> None:
         require_at_least(1, num_episodes=num_episodes)
@@ -33,68 +29,75 @@ class Stage:
         self.num_episodes = num_episodes
         self.copies = [env.copy() for _ in range(min(num_episodes, SIDE_BY_SIDE))]
 
-    def play_greedy(
+    def play(
         self,
-        value: Value[Any],
+        policy: Policy,
         *,
         seed: Sequence[int],
         action_repeat: int = 1,
         moments: tuple[int, ...] = (),
     ) -> Episodes:
-        """Episodes in which the agents do what `value` thinks best."""
+        """Play all episodes; a copy whose episode ends takes the next one that waits.
 
-        def act(keys: Any, timestep: TimeStep) -> Int32[Array, "copies n"]:
-            return _greedy(self.env, value, timestep)
-
-        return self._play(act, seed, action_repeat, moments)
-
-    def play_random(self, *, seed: Sequence[int], moments: tuple[int, ...] = ()) -> Episodes:
-        """Episodes of uniformly random allowed actions."""
-        return self._play(lambda keys, timestep: _random(keys, timestep.mask), seed, 1, moments)
-
-    def _play(
-        self, act: Act, seed: Sequence[int], action_repeat: int, moments: tuple[int, ...]
-    ) -> Episodes:
-        """Play all episodes; a copy whose episode ends takes the next that waits.
-
-        The seed decides those of all episodes, and the keys of the policy.
+        The seed decides the seeds of all episodes and the keys of the policy.
         """
         rng = np.random.default_rng(seed)
         waiting = collections.deque(enumerate(rng.integers(2**31, size=self.num_episodes).tolist()))
         tally = _Tally(self.num_episodes, moments)
         seats = [_Seat(copy, *waiting.popleft()) for copy in self.copies]
+        actor = _compiled(policy)
+        carry = actor.init(_keys(rng.spawn(1)[0], len(seats)))  # leaves the stream of `rng` alone
         while any(seat.playing for seat in seats):
-            if any(seat.playing and seat.steps % action_repeat == 0 for seat in seats):
-                keys = rng.integers(2**32, size=(len(seats), 2), dtype=np.uint32)
-                chosen = np.asarray(act(keys, batched([seat.now for seat in seats])))
+            keys = _keys(rng, len(seats))
+            chosen, carry = actor.act(keys, carry, batched([seat.now for seat in seats]))
+            actions = np.asarray(chosen)
+            ended = np.zeros(len(seats), bool)
             for place, seat in enumerate(seats):
-                if not seat.playing:
-                    continue
-                if seat.steps % action_repeat == 0:
-                    seat.actions = chosen[place]
-                ended = seat.step()
-                tally.count(seat.episode, seat.steps, float(seat.now.reward))
-                if ended and waiting:
+                if seat.playing:
+                    seat.act(actions[place], action_repeat, tally)
+                    ended[place] = not seat.playing
+                if ended[place] and waiting:
                     seats[place] = _Seat(seat.copy, *waiting.popleft())
+            carry = reset_carries(actor, carry, ended, keys)
         return tally.episodes()
 
 
+def _keys(rng: np.random.Generator, count: int) -> Any:
+    return rng.integers(2**32, size=(count, 2), dtype=np.uint32)
+
+
+def _compiled(policy: Policy) -> Actor:
+    return Actor(lambda keys: _init(policy, keys), lambda *given: _act(policy, *given))
+
+
+@eqx.filter_jit
+def _init(policy: Policy, keys: Array) -> PyTree[Array]:
+    return side_by_side(policy).init(keys)
+
+
+@eqx.filter_jit
+def _act(
+    policy: Policy, keys: Array, carry: PyTree[Array], timestep: TimeStep
+) -> tuple[Int32[Array, "copies n"], PyTree[Array]]:
+    return side_by_side(policy).act(keys, carry, timestep)
+
+
 class _Seat:
-    """One copy, the episode that it plays, and how far it is."""
+    """One copy, the episode that it plays, and its progress."""
 
     def __init__(self, copy: HostCopy, episode: int, seed: int) -> None:
         self.copy, self.episode = copy, episode
         self.now: HostStep = copy.reset(seed)
-        self.actions: Int32[np.ndarray, " n"] = np.zeros(len(self.now.mask), np.int32)
         self.steps = 0
         self.playing = True
 
-    def step(self) -> bool:
-        """Do what was chosen, and say whether that was the end."""
-        self.now = self.copy.step(self.actions)
-        self.steps += 1
+    def act(self, actions: Int32[np.ndarray, " n"], action_repeat: int, tally: "_Tally") -> None:
+        """One agent step."""
+        for now, _ in repeated(lambda: self.copy.step(actions), action_repeat):
+            self.now = now
+            self.steps += 1
+            tally.count(self.episode, self.steps, float(now.reward))
         self.playing = not (self.now.terminated or self.now.truncated)
-        return not self.playing
 
 
 class _Tally:
@@ -107,26 +110,16 @@ class _Tally:
         self._noted = np.zeros((len(moments), num_episodes))
 
     def count(self, episode: int, step: int, reward: float) -> None:
-        """One more step; moments that are still to come, or just now, hold the present number."""
+        """One more step; moments not yet past hold the present number."""
         self._returns[episode] += reward
         self._lengths[episode] = step
         self._noted[self._moments >= step, episode] = self._returns[episode]
 
     def episodes(self) -> Episodes:
-        """All that was counted."""
+        """The sums of all episodes."""
         return Episodes(
             jnp.asarray(self._returns, jnp.float32),
             jnp.asarray(self._lengths),
             {"return": jnp.asarray(self._noted, jnp.float32)},
             {},
         )
-
-
-@eqx.filter_jit
-def _greedy(
-    env: HostEnvironment, value: Value[Any], timestep: TimeStep
-) -> Int32[Array, "copies n"]:
-    return jax.vmap(lambda one: greedy_actions(env, value, one))(timestep)
-
-
-_random = jax.jit(jax.vmap(random_actions))

@@ -7,20 +7,21 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from pairvdn.acting.policy import GreedyPolicy, Policy, RandomPolicy
 from pairvdn.envs import HostEnvironment, Task
-from pairvdn.evaluation.host import Stage
-from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episodes
+from pairvdn.evaluation.episodes import Episodes, play_episodes
+from pairvdn.evaluation.host import HostEpisodes
 from pairvdn.values import Value
 
 RANDOM_EPISODES = 30  # as in the paper
-GREEDY, RANDOM = 0, 1  # streams of random numbers that a seed gives
+GREEDY, RANDOM = 0, 1  # streams of random numbers of one seed
 Numbers = Float[np.ndarray, "_"]
 
 
 class Played(NamedTuple):
     """Episodes of one policy; every array has one number per episode.
 
-    `measures` has, for each name, the numbers at each moment; `shares` has a number only for the
+    `measures` has, for each name, the numbers at each moment; `shares` has numbers only for the
     episodes in which there was something to count.
     """
 
@@ -38,14 +39,8 @@ def play_greedy(
     action_repeat: int = 1,
     moments: tuple[int, ...] = (),
 ) -> Played:
-    """Play what `value` thinks best. The same arguments give the same numbers."""
-    if isinstance(env, HostEnvironment):
-        played = Stage(env, episodes).play_greedy(
-            value, seed=(GREEDY, seed), action_repeat=action_repeat, moments=moments
-        )
-        return _to_numpy(played, moments)
-    key = jax.random.fold_in(jax.random.key(seed), GREEDY)
-    return _to_numpy(_greedy(env, value, key, episodes, action_repeat, moments), moments)
+    """Play the greedy policy of `value`. The same arguments give the same numbers."""
+    return _play(env, GreedyPolicy(env, value), GREEDY, episodes, seed, action_repeat, moments)
 
 
 def play_random(
@@ -55,31 +50,46 @@ def play_random(
     seed: int,
     moments: tuple[int, ...] = (),
 ) -> Played:
-    """Play uniformly random allowed actions, drawn anew in every step."""
+    """Play uniformly random allowed actions, drawn at every environment step."""
+    return _play(env, RandomPolicy(), RANDOM, episodes, seed, 1, moments)
+
+
+def _play(
+    env: Task,
+    policy: Policy,
+    stream: int,
+    episodes: int,
+    seed: int,
+    action_repeat: int,
+    moments: tuple[int, ...],
+) -> Played:
     if isinstance(env, HostEnvironment):
-        played = Stage(env, episodes).play_random(seed=(RANDOM, seed), moments=moments)
-        return _to_numpy(played, moments)
-    key = jax.random.fold_in(jax.random.key(seed), RANDOM)
-    return _to_numpy(_random(env, key, episodes, moments), moments)
+        played = HostEpisodes(env, episodes).play(
+            policy, seed=(stream, seed), action_repeat=action_repeat, moments=moments
+        )
+    else:
+        key = jax.random.fold_in(jax.random.key(seed), stream)
+        played = _on_device(env, policy, key, episodes, action_repeat, moments)
+    return _to_numpy(played, moments)
 
 
 @eqx.filter_jit
-def _greedy(
+def _on_device(
     env: Any,
-    value: Value[Any],
+    policy: Policy,
     key: Any,
     episodes: int,
     action_repeat: int,
     moments: tuple[int, ...],
 ) -> Episodes:
-    return greedy_episodes(
-        env, value, key=key, num_episodes=episodes, action_repeat=action_repeat, moments=moments
+    return play_episodes(
+        env,
+        policy,
+        key=key,
+        num_episodes=episodes,
+        action_repeat=action_repeat,
+        moments=moments,
     )
-
-
-@eqx.filter_jit
-def _random(env: Any, key: Any, episodes: int, moments: tuple[int, ...]) -> Episodes:
-    return random_episodes(env, key=key, num_episodes=episodes, moments=moments)
 
 
 def _to_numpy(episodes: Episodes, moments: tuple[int, ...]) -> Played:

@@ -1,6 +1,6 @@
-"""Episodes with everything in them: what a picture, a film or a page of them needs.
+"""Episodes with everything in them, for pictures, films and the watch page.
 
-They are those that `play_greedy` and `play_random` play from the same seed, step by step.
+The same seed gives the same episodes as `play_greedy` and `play_random`, step by step.
 """
 
 from typing import Any
@@ -11,18 +11,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int32, PyTree
 
-from pairvdn.acting.exploration import random_actions
+from pairvdn.acting.policy import GreedyPolicy, Policy, RandomPolicy
+from pairvdn.acting.repeat import EnvStep
+from pairvdn.acting.rollout import AgentStep, Observer, rollout
 from pairvdn.envs import Environment, HasMeasures, Task
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation.explanation import Explanation, explain
-from pairvdn.evaluation.loop import Moment, Policy, play
 from pairvdn.evaluation.play import GREEDY, RANDOM
 from pairvdn.types import TimeStep
 from pairvdn.values import Value
 
 
 class Frame(eqx.Module):
-    """What there is after some number of steps; `reward` is that of the last of them."""
+    """The environment after some number of steps; `reward` is that of the last step."""
 
     scene: Scene
     observation: Float[Array, "n o"]
@@ -35,7 +36,7 @@ class Recording(eqx.Module):
 
     | field | first axis |
     |---|---|
-    | `frames` | length + 1: frame t is what there is after t steps, frame 0 the reset |
+    | `frames` | length + 1: frame t comes after t steps, frame 0 is the reset |
     | `actions` | length: actions[t] lead from frame t to frame t + 1 |
     | `explanations` | agent steps: t // action_repeat led to actions[t]; None if random |
     """
@@ -47,7 +48,7 @@ class Recording(eqx.Module):
 
     @property
     def length(self) -> int:
-        """How many steps there are."""
+        """The number of environment steps."""
         return len(self.actions)
 
     @property
@@ -56,15 +57,15 @@ class Recording(eqx.Module):
         return np.cumsum(self.frames.reward)
 
     def scene(self, step: int) -> Scene:
-        """What there is to see after so many steps."""
+        """The scene after `step` steps."""
         scene: Scene = jax.tree.map(lambda leaf: leaf[step], self.frames.scene)
         return scene
 
     def explanation(self, step: int) -> Explanation | None:
-        """What led to the actions of step `step`."""
-        decision = step // self.action_repeat
+        """The explanation of the actions of step `step`."""
+        agent_step = step // self.action_repeat
         explanation: Explanation | None = jax.tree.map(
-            lambda leaf: leaf[decision], self.explanations
+            lambda leaf: leaf[agent_step], self.explanations
         )
         return explanation
 
@@ -72,21 +73,22 @@ class Recording(eqx.Module):
 def record_greedy(
     env: Task, value: Value[Any], *, episodes: int = 1, seed: int, action_repeat: int = 1
 ) -> list[Recording]:
-    """Episodes in which the agents do what `value` thinks best."""
+    """Episodes of the greedy policy of `value`, with explanations."""
     if not isinstance(env, Environment):
         raise ValueError(f"{env.name} is stepped on the host and has no scenes to record.")
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
-    return _to_numpy(_greedy(env, value, key, episodes, action_repeat), action_repeat)
+    tape = _record(env, GreedyPolicy(env, value), value, key, episodes, action_repeat)
+    return _to_numpy(tape, action_repeat)
 
 
 def record_random(env: Environment[Any], *, episodes: int = 1, seed: int) -> list[Recording]:
     """Episodes of uniformly random allowed actions."""
     key = jax.random.fold_in(jax.random.key(seed), RANDOM)
-    return _to_numpy(_random(env, key, episodes), 1)
+    return _to_numpy(_record(env, RandomPolicy(), None, key, episodes, 1), 1)
 
 
 class _Tape(eqx.Module):
-    """All episodes at once: the leading axes are time or decisions, then episodes."""
+    """All episodes at once: the leading axes are time or agent steps, then episodes."""
 
     frames: Frame
     actions: Int32[Array, "t episodes n"]
@@ -95,60 +97,74 @@ class _Tape(eqx.Module):
 
 
 @eqx.filter_jit
-def _greedy(
-    env: Environment[Any], value: Value[Any], key: Any, episodes: int, action_repeat: int
+def _record(
+    env: Environment[Any],
+    policy: Policy,
+    value: Value[Any] | None,
+    key: Any,
+    episodes: int,
+    action_repeat: int,
 ) -> _Tape:
-    return _record(
-        env, lambda _, timestep: explain(env, value, timestep), key, episodes, action_repeat
+    return rollout(
+        env,
+        policy,
+        _Recorder(env, value, action_repeat),
+        key=key,
+        num_episodes=episodes,
+        action_repeat=action_repeat,
     )
 
 
-@eqx.filter_jit
-def _random(env: Environment[Any], key: Any, episodes: int) -> _Tape:
-    def policy(key: Any, timestep: TimeStep) -> tuple[Int32[Array, " n"], None]:
-        return random_actions(key, timestep.mask), None
+class _Recorder(Observer[_Tape]):
+    """Writes every step to a tape as long as the longest possible episode."""
 
-    return _record(env, policy, key, episodes, 1)
+    env: Environment[Any]
+    value: Value[Any] | None  # to be explained, if there is one
+    action_repeat: int = eqx.field(static=True)
 
-
-def _record(
-    env: Environment[Any], policy: Policy, key: Any, episodes: int, action_repeat: int
-) -> _Tape:
-    """Write every moment to a tape that is as long as the longest episode can be."""
-    decisions = -(-env.max_steps // action_repeat)
-
-    def look(env_state: PyTree[Array], timestep: TimeStep) -> Frame:
-        measures = env.measures(env_state) if isinstance(env, HasMeasures) else {}
-        return Frame(env.scene(env_state), timestep.observation, timestep.reward, measures)
-
-    def begin(env_state: PyTree[Array], timestep: TimeStep, explanation: PyTree[Array]) -> _Tape:
-        reset = jax.vmap(look)(env_state, timestep)
+    def begin(self, env_state: PyTree[Array], carry: PyTree[Array], timestep: TimeStep) -> _Tape:
+        """An empty tape with the first frame."""
+        longest, episodes = self.env.max_steps, len(timestep.reward)
+        reset = jax.vmap(self._frame)(env_state, timestep)
+        explanations = _blank(
+            -(-longest // self.action_repeat), self._explanations(carry, timestep)
+        )
         return _Tape(
-            _write(_blank(env.max_steps + 1, reset), reset, jnp.int32(0)),
-            jnp.zeros((env.max_steps, episodes, env.num_agents), jnp.int32),
-            _blank(decisions, explanation),
+            _write(_blank(longest + 1, reset), reset, jnp.int32(0)),
+            jnp.zeros((longest, episodes, self.env.num_agents), jnp.int32),
+            explanations,
             jnp.zeros(episodes, jnp.int32),
         )
 
-    def tell(tape: _Tape, moment: Moment) -> _Tape:
-        seen = jax.vmap(look)(moment.after, moment.timestep)
+    def acted(self, account: _Tape, step: Int32[Array, ""], choice: AgentStep) -> _Tape:
+        """Write the explanation of a choice."""
+        explanations = self._explanations(choice.carry, choice.timestep)
+        written = _write(account.explanations, explanations, step // self.action_repeat)
+        return _Tape(account.frames, account.actions, written, account.lengths)
+
+    def stepped(self, account: _Tape, step: Int32[Array, ""], done: EnvStep) -> _Tape:
+        """Write a frame, and the actions that led to it."""
+        frame = jax.vmap(self._frame)(done.after, done.timestep)
         return _Tape(
-            _write(tape.frames, seen, moment.step + 1),
-            _write(tape.actions, moment.actions, moment.step),
-            _write(tape.explanations, moment.explanation, moment.step // action_repeat),
-            tape.lengths + moment.running.astype(jnp.int32),
+            _write(account.frames, frame, step + 1),
+            _write(account.actions, done.actions, step),
+            account.explanations,
+            account.lengths + done.running.astype(jnp.int32),
         )
 
-    return play(
-        env,
-        policy,
-        key=key,
-        num_episodes=episodes,
-        max_steps=None,
-        action_repeat=action_repeat,
-        begin=begin,
-        tell=tell,
-    )
+    def _frame(self, env_state: PyTree[Array], timestep: TimeStep) -> Frame:
+        env = self.env
+        measures = env.measures(env_state) if isinstance(env, HasMeasures) else {}
+        return Frame(env.scene(env_state), timestep.observation, timestep.reward, measures)
+
+    def _explanations(self, carry: PyTree[Array], timestep: TimeStep) -> Explanation | None:
+        value = self.value
+        if value is None:
+            return None
+        explanations: Explanation = jax.vmap(lambda *one: explain(self.env, value, *one))(
+            carry, timestep
+        )
+        return explanations
 
 
 def _blank(length: int, example: PyTree[Array]) -> Any:

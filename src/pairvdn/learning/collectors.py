@@ -1,17 +1,18 @@
-"""What a learner needs of whoever steps its environments, and who steps which."""
+"""The interface of a collector, and which collector an environment needs."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, PyTree
 
+from pairvdn.acting.policy import Actor
 from pairvdn.envs import Environment, HostEnvironment, Task
-from pairvdn.learning.collect import Carry, Collector, CollectStats, Policy
+from pairvdn.learning.collect import Collector, CollectStats, State
 from pairvdn.learning.host_collect import HostCollector
 from pairvdn.learning.records import Transition
 from pairvdn.types import PRNGKey
 
-# Where collection stands, the block that was collected, and what it sums up to.
+# The collector's state, the collected block, and its statistics.
 Collected = tuple[PyTree[Array], Transition, CollectStats]
 
 
@@ -24,29 +25,29 @@ class Collects(Protocol):
 
     @property
     def env(self) -> Task:
-        """The environment of which there are copies."""
+        """The environment that is copied."""
         ...
 
-    def start(self, key: PRNGKey, policy: Policy, decisions: int) -> Collected:
-        """Start every environment and collect a first block of `decisions` x `num_envs`."""
+    def start(self, key: PRNGKey, actor: Actor, length: int) -> Collected:
+        """Start every environment and collect a first block of `length` x `num_envs`."""
         ...
 
-    def collect(self, collecting: Any, policy: Policy, key: PRNGKey, decisions: int) -> Collected:
-        """Go on from there for another block."""
+    def collect(self, collecting: Any, actor: Actor, key: PRNGKey, length: int) -> Collected:
+        """Continue from there for another block."""
         ...
 
-    def shape(self, decisions: int) -> Collected:
-        """What `start` returns, without its numbers."""
+    def shape(self, actor: Actor, length: int) -> Collected:
+        """The shapes of what `start` returns."""
         ...
 
     def repeat(
-        self, step: Callable[[Carry], tuple[Carry, Any]], start: Carry, length: int
-    ) -> tuple[Carry, Any]:
-        """Do a step that collects so many times; what else the steps return is stacked."""
+        self, step: Callable[[State], tuple[State, Any]], start: State, length: int
+    ) -> tuple[State, Any]:
+        """Repeat a step that collects; its other results are stacked."""
         ...
 
     def compiled(self, function: Callable[..., Any], *, donate: bool = False) -> Any:
-        """A function that collects nothing, compiled, unless all around it is compiled anyway.
+        """A function that does not collect, compiled unless all around it is compiled anyway.
 
         `donate` lets it write into the memory of its first argument.
         """
@@ -54,12 +55,12 @@ class Collects(Protocol):
 
 
 def collector_for(env: Task, **arguments: Any) -> Collects:
-    """A collector of copies of `env`: on the device, or on the host if that is where it lives."""
+    """A collector of copies of `env`, on the device or on the host."""
     if isinstance(env, HostEnvironment):
         return HostCollector(env, **arguments)
     if isinstance(env, Environment):
         return Collector(env, **arguments)
     raise ValueError(
-        f"{type(env).__name__} can be stepped neither on the device (Environment) nor on the host "
-        "(HostEnvironment); an environment of PettingZoo becomes the latter by from_pettingzoo."
+        f"{type(env).__name__} is neither an Environment, which is stepped on the device, nor a "
+        "HostEnvironment; from_pettingzoo turns an environment of PettingZoo into the latter."
     )

@@ -8,11 +8,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PyTree, UInt32
 
-from pairvdn.acting.exploration import Exploration, random_actions
-from pairvdn.acting.policy import epsilon_greedy_actions
+from pairvdn.acting.exploration import Exploration
+from pairvdn.acting.policy import (
+    Actor,
+    EpsilonGreedyPolicy,
+    GreedyPolicy,
+    RandomPolicy,
+    side_by_side,
+)
 from pairvdn.checks import require_at_least
 from pairvdn.learning import replay as replay_memory
-from pairvdn.learning.collect import CollectStats, Policy
+from pairvdn.learning.collect import CollectStats
 from pairvdn.learning.collectors import Collects
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
@@ -25,14 +31,14 @@ from pairvdn.values import Value
 
 
 class LearnerState(eqx.Module):
-    """All that training needs to go on, bit for bit. Every leaf is an array, none a typed key."""
+    """All that training needs to resume, bit for bit. Every leaf is an array, none a typed key."""
 
     learned: Learned
     replay: Replay[Transition]
-    collecting: PyTree[Array]  # what only the collector understands
+    collecting: PyTree[Array]  # the state of the collector, with the policy's carry
     key: UInt32[Array, "2"]
     env_steps: Int32[Array, ""]
-    epoch: Int32[Array, ""]  # how many are done
+    epoch: Int32[Array, ""]  # how many have finished
 
     @property
     def updates(self) -> Int32[Array, ""]:
@@ -48,20 +54,20 @@ class LearnerState(eqx.Module):
 class Learner:
     """Trains a value: `init(key)`, then `epoch(state)` as often as wanted; `train(key)` does all.
 
-    One epoch is `rounds_per_epoch` times: every environment decides `agent_steps_per_round` times
-    (epsilon-greedy), the transitions are remembered, and `minibatches` says which updates follow.
-    Before the first epoch every environment makes `random_agent_steps` random ones.
+    One epoch is `rounds_per_epoch` times: every environment makes `agent_steps_per_round` agent
+    steps (epsilon-greedy), the transitions go into the replay, and updates follow on the batches
+    that `minibatches` draws. Before the first epoch every environment makes `random_agent_steps`
+    random ones.
 
     Methods are pure functions of their arguments and may be jitted and vmapped over keys or
     states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
     the state (`donate_argnums=0`) and the replay is updated in place.
 
-    That is so for environments on the device. With those that are stepped on the host, methods
-    are called as they are: the learner compiles what it can itself, and `epoch` uses up the state
-    that it is given.
+    That holds for environments on the device. With environments on the host, call the methods
+    without `jit`: the learner compiles its own parts, and `epoch` donates the state it is given.
 
     With several `devices`, this is the part of one of them: `num_envs`, `replay_capacity` and the
-    batch size are its own, and methods must run inside `shard_map` (see `divided.py`).
+    batch size are its own, and methods must run inside `shard_map` (see `sharding.py`).
     """
 
     def __init__(
@@ -112,34 +118,40 @@ class Learner:
                 f"A run of {self.most_steps:,} environment steps is too long to be counted: fewer "
                 f"epochs or environments, below {2**31:,} steps."
             )
-        self._act = collector.compiled(self._actions)
-        self._random = collector.compiled(_random_policy)
+        self._make_learned = collector.compiled(updater.init)
+        self._init_carry = collector.compiled(self._carries)
+        self._act = collector.compiled(self._epsilon_greedy)
+        self._act_at_random = collector.compiled(self._random)
         self._begin = collector.compiled(self._first_state)
         self._learn = collector.compiled(self.learn, donate=True)
         self._finish = collector.compiled(self.finish_epoch, donate=True)
 
     @property
     def most_steps(self) -> int:
-        """Environment steps of a run on all devices, if no episode ends while actions are held."""
-        decisions = self.num_epochs * self.rounds_per_epoch * self.agent_steps_per_round
+        """Environment steps of a run on all devices, if no episode cuts an action repeat short."""
+        agent_steps = self.num_epochs * self.rounds_per_epoch * self.agent_steps_per_round
         envs = self.collector.num_envs * self.devices.count
-        return (self.random_agent_steps + decisions) * envs * self.collector.action_repeat
+        return (self.random_agent_steps + agent_steps) * envs * self.collector.action_repeat
 
     def init(self, key: PRNGKey) -> LearnerState:
-        """A fresh value, environments that have started, and a replay of random decisions."""
+        """A fresh value, environments that have started, and a replay of random agent steps."""
         # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
-        start_key = self.devices.own_key(start_key)
-        started = self.collector.start(start_key, self._random, self.random_agent_steps)
-        state: LearnerState = self._begin(key, value_key, *started)
+        learned: Learned = self._make_learned(value_key)
+        started = self.collector.start(
+            self.devices.own_key(start_key), self._random_actor(learned), self.random_agent_steps
+        )
+        state: LearnerState = self._begin(key, learned, *started)
         return state
 
     def shape(self) -> LearnerState:
-        """What `init` returns, without its numbers; nothing is stepped."""
+        """The shapes of what `init` returns; nothing is stepped."""
         key = jax.random.PRNGKey(0)
-        started = self.collector.shape(self.random_agent_steps)
-        state: LearnerState = jax.eval_shape(self._first_state, key, key, *started)
+        learned = jax.eval_shape(self.updater.init, key)
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), learned)
+        started = self.collector.shape(self._random_actor(zeros), self.random_agent_steps)
+        state: LearnerState = jax.eval_shape(self._first_state, key, learned, *started)
         return state
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
@@ -154,7 +166,7 @@ class Learner:
             key, collect_key, learn_key = jax.random.split(state.key, 3)
             collecting, block, stats = self.collector.collect(
                 state.collecting,
-                self._policy(state, epsilons),
+                self._epsilon_greedy_actor(state.learned, epsilons),
                 self.devices.own_key(collect_key),
                 self.agent_steps_per_round,
             )
@@ -174,7 +186,7 @@ class Learner:
     def learn(
         self, state: LearnerState, block: Transition, key: PRNGKey
     ) -> tuple[LearnerState, UpdateStats]:
-        """Remember a block of transitions and do the updates of one round.
+        """Put a block of transitions into the replay and make the updates of one round.
 
         This is the half of a round that needs no environment.
         """
@@ -191,7 +203,7 @@ class Learner:
         updated: UpdateStats,
         epsilons: Float[Array, " envs"],
     ) -> tuple[LearnerState, Metrics]:
-        """Count the epoch and say what happened in it."""
+        """Count the epoch and sum up its metrics."""
         collected = self.devices.sum(collected)
         env_steps = state.env_steps + collected.env_steps
         updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
@@ -221,14 +233,14 @@ class Learner:
     def _first_state(
         self,
         key: UInt32[Array, "2"],
-        value_key: PRNGKey,
+        learned: Learned,
         collecting: PyTree[Array],
         block: Transition,
         stats: CollectStats,
     ) -> LearnerState:
         memory = replay_memory.empty_like(block, self.replay_capacity)
         return LearnerState(
-            learned=self.updater.init(value_key),
+            learned=learned,
             replay=replay_memory.insert(memory, block),
             collecting=collecting,
             key=key,
@@ -236,17 +248,37 @@ class Learner:
             epoch=jnp.int32(0),
         )
 
-    def _policy(self, state: LearnerState, epsilons: Float[Array, " envs"]) -> Policy:
-        return functools.partial(self._act, state.learned, epsilons)
+    def _epsilon_greedy_actor(self, learned: Learned, epsilons: Float[Array, " envs"]) -> Actor:
+        init = functools.partial(self._init_carry, learned)
+        return Actor(init, functools.partial(self._act, learned, epsilons))
 
-    def _actions(
-        self, learned: Learned, epsilons: Float[Array, " envs"], keys: Array, timestep: TimeStep
-    ) -> Int32[Array, "envs n"]:
-        value = self.updater.value(learned)
-        return jax.vmap(lambda *one: epsilon_greedy_actions(self.collector.env, value, *one))(
-            keys, timestep, epsilons
-        )
+    def _random_actor(self, learned: Learned) -> Actor:
+        """Acts at random; the memory of the value sees it, and epsilon-greedy can take over."""
+        init = functools.partial(self._init_carry, learned)
+        return Actor(init, functools.partial(self._act_at_random, learned))
 
+    def _carries(self, learned: Learned, keys: Array) -> PyTree[Array]:
+        return self._random_policies(learned).init(keys)
 
-def _random_policy(keys: Array, timestep: TimeStep) -> Int32[Array, "envs n"]:
-    return jax.vmap(random_actions)(keys, timestep.mask)
+    def _random(
+        self, learned: Learned, keys: Array, carry: PyTree[Array], timestep: TimeStep
+    ) -> tuple[Int32[Array, "envs n"], PyTree[Array]]:
+        return self._random_policies(learned).act(keys, carry, timestep)
+
+    def _random_policies(self, learned: Learned) -> Actor:
+        return side_by_side(RandomPolicy(self.updater.value(learned).encoder))
+
+    def _epsilon_greedy(
+        self,
+        learned: Learned,
+        epsilons: Float[Array, " envs"],
+        keys: Array,
+        carry: PyTree[Array],
+        timestep: TimeStep,
+    ) -> tuple[Int32[Array, "envs n"], PyTree[Array]]:
+        greedy = GreedyPolicy(self.collector.env, self.updater.value(learned))
+
+        def act(epsilon: Float[Array, ""], *one: Any) -> tuple[Int32[Array, " n"], PyTree[Array]]:
+            return EpsilonGreedyPolicy(greedy, epsilon).act(*one)
+
+        return jax.vmap(act)(epsilons, keys, carry, timestep)

@@ -1,4 +1,4 @@
-"""The parallel schedule: many environments, some updates every few decisions."""
+"""The parallel schedule: many environments, some updates every few agent steps."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,14 +1,14 @@
-"""Records of learning: `_tm1` is the decision, `_t` what came of it; nothing is called done."""
+"""Records of learning. `_tm1` is before an agent step, `_t` after it; nothing is called done."""
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32
 
 
 class Transition(eqx.Module):
-    """One decision and what came of it: all that a temporal-difference target needs.
+    """One agent step: all that a temporal-difference target needs.
 
-    `reward_t` is the discounted sum of the rewards on the way and `discount_t` what the value of
-    the end counts: γ to the power of the environment steps taken, or 0 where the episode was
+    `reward_t` is the discounted sum of the rewards on the way and `discount_t` the weight of the
+    value at the end: γ to the power of the environment steps taken, or 0 where the episode was
     terminated. A truncated episode is cut here but keeps its discount: its final observation
     still has a value. Identifiers of agents are never stored; values append them.
     """
@@ -24,7 +24,7 @@ class Transition(eqx.Module):
 
 
 class Metrics(eqx.Module):
-    """What one epoch tells. Everything is finite, always.
+    """The numbers of one epoch. Everything is finite, always.
 
     `mean_return` is over the episodes that finished in this epoch (undiscounted sums of the team
     reward) and 0 where `episodes` is 0. `loss`, `td_error` and `greedy_value` are means over the

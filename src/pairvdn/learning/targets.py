@@ -18,9 +18,9 @@ def td_target(
 def n_step_return(
     reward_t: Float[Array, " k"], discount_t: Float[Array, " k"], ended_t: Bool[Array, " k"]
 ) -> tuple[Float[Array, ""], Float[Array, ""], Int32[Array, ""]]:
-    """Fold a window of k decisions into one: (return, discount, index of the last one used).
+    """Fold a window of k agent steps into one: (return, discount, index of the last one used).
 
-    R = Σ_i (Π_{j<i} γ_j) r_i over the decisions of the window up to the first at which the
+    R = Σ_i (Π_{j<i} γ_j) r_i over the agent steps of the window up to the first at which the
     episode ended, terminated or truncated; the discount is Π γ_j over the same. The window then
     bootstraps from what the last of them came to, so nothing leaks across a reset and no window
     has to be thrown away.

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pairvdn.envs import HostEnvironment
-from pairvdn.evaluation.host import Stage
+from pairvdn.acting import GreedyPolicy
+from pairvdn.evaluation.host import HostEpisodes
 from pairvdn.runs.seeds import Seeds
 from pairvdn.runs.devices.process_group import SINGLE
 from pairvdn.learning import Learner, LearnerState, Metrics
@@ -29,7 +30,7 @@ class HostSeed(Seeds):
         self.seeds = (seed,)
         self._env = env
         self._episodes = episodes
-        self._stage: Stage | None = None
+        self._host_episodes: HostEpisodes | None = None
 
     def split(self, tree: Any) -> list[Any]:
         """The only one."""
@@ -56,10 +57,10 @@ class HostSeed(Seeds):
 
     def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
         """Returns of greedy episodes; the same starts every time."""
-        if self._stage is None:
-            self._stage = Stage(self._env, self._episodes)
-        played = self._stage.play_greedy(
-            self.learner.value(state),
+        if self._host_episodes is None:
+            self._host_episodes = HostEpisodes(self._env, self._episodes)
+        played = self._host_episodes.play(
+            GreedyPolicy(self._env, self.learner.value(state)),
             seed=(_PURPOSE, self.seeds[0]),
             action_repeat=self.learner.collector.action_repeat,
         )

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from pairvdn.checks import hint
 from pairvdn.types import PRNGKey
 from pairvdn.values.agents import HasUtilities
-from pairvdn.values.base import Value
+from pairvdn.values.base import Encoder, Value
 from pairvdn.values.pairs import HasPairs, Pairs
 
 # One line per method: name -> where its class is. Imported only when it is made.
@@ -106,4 +106,14 @@ def maker(method: str, env: HasSizes, /, **arguments: Any) -> Callable[..., Valu
     return make_value
 
 
-__all__ = ["HasPairs", "HasUtilities", "Pairs", "Value", "constructor", "make", "maker", "names"]
+__all__ = [
+    "Encoder",
+    "HasPairs",
+    "HasUtilities",
+    "Pairs",
+    "Value",
+    "constructor",
+    "make",
+    "maker",
+    "names",
+]

@@ -41,3 +41,19 @@ class Value(eqx.Module, Generic[Tables]):
         self, tables: Tables, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " h"]]:
         """The best allowed joint action and its value for each head."""
+
+
+class Encoder(eqx.Module):
+    """Temporary."""
+
+    def init_carry(self):
+        return ()
+
+    def __call__(self, carry, observation):
+        return observation, carry
+
+    def acted(self, carry, actions):
+        return carry
+
+
+Value.encoder = property(lambda self: Encoder())

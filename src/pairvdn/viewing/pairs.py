@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 def pairs_at(recording: Recording, step: int, large: float) -> list[Pair]:
-    """The pairs of the decision that a step follows; none for methods without pairs."""
+    """The pairs of the agent step that a step belongs to; none for methods without pairs."""
     moment = min(step, recording.length - 1)
     explanation = recording.explanation(moment)
     return [] if explanation is None else pairs_of(explanation, recording.actions[moment], large)
@@ -57,8 +57,8 @@ def pairs_of(explanation: Explanation, actions: Int[np.ndarray, " n"], large: fl
 
 def large_contribution(recording: Recording) -> float:
     """What gets full width and colour: nine of ten contributions of an episode are smaller."""
-    decisions = range(0, recording.length, recording.action_repeat)
-    explanations = [(recording.explanation(step), recording.actions[step]) for step in decisions]
+    choices = range(0, recording.length, recording.action_repeat)
+    explanations = [(recording.explanation(step), recording.actions[step]) for step in choices]
     sizes = [abs(contributions(one, actions)) for one, actions in explanations if one is not None]
     known = np.concatenate(sizes)[~np.isnan(np.concatenate(sizes))] if sizes else np.zeros(0)
     return float(np.quantile(known, 0.9) or known.max() or 1.0) if known.size else 1.0

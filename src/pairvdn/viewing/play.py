@@ -1,7 +1,7 @@
 """A person plays one of the agents, with the keyboard, in a window.
 
 Where the environment has a clock, time passes by itself, and the person does what the keys say that
-are down, or were since the last decision. Elsewhere nothing moves until a key is pressed.
+are down, or were since the last choice. Elsewhere nothing moves until a key is pressed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pairvdn.envs import HasClock, seconds_per_step
-from pairvdn.evaluation.co_players import Game
+from pairvdn.evaluation.game import Game
 from pairvdn.viewing.captions import caption, flowing
 from pairvdn.viewing.keys import keyboard, legend
 from pairvdn.viewing.pairs import Pair, contributions, pairs_of
@@ -81,7 +81,7 @@ def play(game: Game, action_names: Sequence[str], *, title: str) -> Iterator[Gam
     """Play until the window is closed; yields the game after each picture."""
     seat = Seat(game, action_names)
     window = Window(title, seat.frames_per_second)
-    pressed: list[str] = []  # since the last decision
+    pressed: list[str] = []  # since the last choice
     action: int | None = None
     try:
         while True:
@@ -96,7 +96,7 @@ def play(game: Game, action_names: Sequence[str], *, title: str) -> Iterator[Gam
                 pressed = []
             if game.has_ended:
                 continue
-            if game.is_deciding:
+            if game.is_choosing:
                 action = seat.action(pressed, window.held)
                 pressed = []
             if action is not None:

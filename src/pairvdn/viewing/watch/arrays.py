@@ -14,7 +14,7 @@ from pairvdn.evaluation import Recording
 
 
 def named_arrays(recording: Recording) -> dict[str, np.ndarray]:
-    """Every array of a recording under its name; the first axis of each is frames or decisions."""
+    """Every array of a recording by name; first axis: frames or agent steps."""
     frames, explanations = recording.frames, recording.explanations
     arrays = {
         **dict(_leaves("scene", frames.scene)),

@@ -100,14 +100,7 @@ def test_random_episodes_take_each_action_half_of_the_time() -> None:
     assert float(episodes.returns.mean()) == pytest.approx(0.5, abs=0.05)
 
 
-def test_max_steps_cuts() -> None:
-    episodes = greedy_episodes(
-        Luck(), Always(1), key=jax.random.key(0), num_episodes=40, max_steps=3
-    )
-    assert set(episodes.lengths.tolist()) == {1, 2, 3}
-
-
-def test_held_actions_change_only_every_so_many_steps() -> None:
+def test_repeated_actions_change_only_every_so_many_steps() -> None:
     episodes = random_episodes(Luck(6), key=jax.random.key(1), num_episodes=200, action_repeat=6)
     assert set((episodes.returns / episodes.lengths.astype(jnp.float32)).tolist()) == {0.0, 1.0}
 
@@ -121,7 +114,7 @@ def test_the_same_key_gives_the_same_episodes_under_jit_and_without() -> None:
     assert jnp.array_equal(play(key), play(jax.random.PRNGKey(2)))
 
 
-@pytest.mark.parametrize("name", ["num_episodes", "max_steps", "action_repeat"])
+@pytest.mark.parametrize("name", ["num_episodes", "action_repeat"])
 def test_wrong_numbers_are_named(name: str) -> None:
     arguments = {"num_episodes": 1, name: 0}
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):

@@ -3,14 +3,14 @@
 import itertools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from pairvdn import values
+from pairvdn.acting import GreedyPolicy, PersonPolicy, RandomPolicy
 from pairvdn.acting.policy import tables
 from pairvdn.envs import make
-from pairvdn.evaluation.co_players import Game, random_co_players, trained_co_players
+from pairvdn.evaluation.game import Game
 
 PERSON = 1
 
@@ -26,12 +26,15 @@ def value_for(env, method: str):
 
 def answers(env, value) -> list[np.ndarray]:
     """What all do, for each action of the person."""
-    co_players = trained_co_players(env, value, PERSON)
     _, timestep = env.reset(jax.random.key(0))
-    return [
-        np.asarray(co_players(jax.random.key(0), timestep, jnp.int32(action))[0])
-        for action in range(env.num_actions)
-    ]
+
+    def answer(action: int) -> np.ndarray:
+        policy = PersonPolicy(GreedyPolicy(env, value), PERSON, lambda _: action)
+        return np.asarray(
+            policy.act(jax.random.key(0), policy.init(jax.random.key(0)), timestep)[0]
+        )
+
+    return [answer(action) for action in range(env.num_actions)]
 
 
 def test_the_answer_is_the_best_of_all_joint_actions_that_hold_the_persons(env) -> None:
@@ -55,10 +58,10 @@ def test_agents_who_maximise_alone_do_the_same_whatever_the_person_does(env) -> 
 
 def test_all_decide_together_every_so_many_steps() -> None:
     env = make("gather", max_steps=6)
-    game = Game(env, random_co_players(0), action_repeat=3, seed=0)
+    game = Game(env, RandomPolicy(), action_repeat=3, seed=0)
     taken = []
-    for action in (0, 1, 2, 3, 4):  # only the first and the fourth fall on a decision
-        assert game.is_deciding == (action % 3 == 0)
+    for action in (0, 1, 2, 3, 4):  # only the first and the fourth are choices
+        assert game.is_choosing == (action % 3 == 0)
         game.step(action)
         taken.append(np.asarray(game.actions).tolist())
     assert [one[0] for one in taken] == [0, 0, 0, 3, 3]
@@ -73,4 +76,4 @@ def test_all_decide_together_every_so_many_steps() -> None:
 
 def test_a_place_that_is_not_there_is_refused(env) -> None:
     with pytest.raises(ValueError, match="agent must be from 0 to 3, not 4"):
-        Game(env, random_co_players(4), agent=4)
+        Game(env, RandomPolicy(), agent=4)

@@ -1,4 +1,4 @@
-"""How often agents try something else: schedules of epsilon, and the random choice itself."""
+"""Exploration: schedules of epsilon, and random actions."""
 
 import abc
 
@@ -12,7 +12,7 @@ from pairvdn.types import PRNGKey
 
 
 class Exploration(eqx.Module):
-    """A schedule: the epoch decides the probability of a random action in each environment."""
+    """A schedule of epsilon, by epoch and environment."""
 
     @abc.abstractmethod
     def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
@@ -24,7 +24,7 @@ class LinearEpsilon(Exploration):
 
     start: float = 1.0
     end: float = 0.05
-    epochs: int = 100  # from the epoch with index epochs - 1 on (or 1, if that is 0) it is `end`
+    epochs: int = 100  # `end` is reached in this epoch, and kept
 
     def __check_init__(self) -> None:
         require_within(0, 1, start=self.start, end=self.end)
@@ -69,11 +69,11 @@ def explore(
 ) -> Int32[Array, " n"]:
     """Each agent, on its own, replaces its action with probability `epsilon` by a random one."""
     agents, choices = mask.shape
-    # One draw for both questions, whether and what: random numbers are slow to compile.
+    # One draw decides both whether to explore and the action: random numbers compile slowly.
     draws = jax.random.uniform(key, (agents, 1 + choices))
     return jnp.where(draws[:, 0] < epsilon, _largest(draws[:, 1:], mask), actions)
 
 
 def _largest(draws: Float[Array, "n a"], mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
-    """The allowed action with the largest of independent equal draws: each is as likely."""
+    """The allowed action with the largest of independent uniform draws: all are equally likely."""
     return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)

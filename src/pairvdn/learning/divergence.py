@@ -1,4 +1,4 @@
-"""When learning blows up: notice it, keep the last good state, say what to try."""
+"""Divergence: detect it, keep the last sound state, suggest remedies."""
 
 import equinox as eqx
 import jax
@@ -9,10 +9,10 @@ from pairvdn.acting.choose import choose
 
 
 class Divergence(eqx.Module):
-    """Whether and when an update would have left the bound; the first time counts.
+    """Whether and when an update would have exceeded the bound; the first time counts.
 
     `loss` and `parameter` are the loss and the largest absolute parameter of that update, before
-    it was thrown away: they may be inf or NaN. All are 0 until it happens.
+    it was rejected: they may be inf or NaN. All are 0 until it happens.
     """
 
     happened: Bool[Array, ""]
@@ -50,11 +50,11 @@ def observe(
 
 
 class Diverged(Exception):  # noqa: N818 - named for what happened, as it is read
-    """Learning left the bound; the state holds the last sound parameters."""
+    """Learning exceeded the bound; the state holds the last sound parameters."""
 
 
 def raise_if_diverged(divergence: Divergence) -> None:
-    """Raise `Diverged`, saying what happened, when, and what to try; for a single run."""
+    """Raise `Diverged` with the update and what to try; for a single run."""
     if not divergence.happened:
         return
     raise Diverged(

@@ -1,4 +1,4 @@
-"""The loss of a batch: how far values are from their one-step-better estimates."""
+"""The temporal-difference loss of a batch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,21 +23,21 @@ def squared(error: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
 
 
 def huber(error: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """δ² / 2 up to |δ| = 1, then |δ| - 1/2: a single error never pulls harder than 1."""
+    """δ² / 2 up to |δ| = 1, then |δ| - 1/2: the gradient of a single error is at most 1."""
     inner = jnp.minimum(jnp.abs(error), 1.0)
     return inner * (jnp.abs(error) - 0.5 * inner)
 
 
-# One line per loss: name -> what an error costs.
+# One line per loss: name -> penalty of an error.
 PENALTIES: dict[str, Penalty] = {"squared": squared, "huber": huber}
 
 
 class LossParts(eqx.Module):
-    """The loss, and what is worth knowing about the batch that it came from."""
+    """The loss, and statistics of its batch."""
 
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |δ|
-    greedy_value: Float[Array, ""]  # mean max Q of the target network where the episode goes on
+    greedy_value: Float[Array, ""]  # mean max Q of the target network where the episode continues
 
 
 def td_loss(
@@ -52,7 +52,7 @@ def td_loss(
     """Mean penalty of δ = r_t + γ_t max_a Q⁻(x_t, a) - Q(x_tm1, a_tm1) over batch and heads.
 
     Q⁻ is the target network (the paper's section 3.2). With `double_q` the online network
-    chooses a and the target network says what it is worth (van Hasselt et al., 2016).
+    chooses a and the target network evaluates it (van Hasselt et al., 2016).
     """
 
     def networks(model: Value[Any], observation: Array, state: Array) -> Any:
@@ -77,6 +77,6 @@ def td_loss(
 def _mean_where(
     chosen: Bool[Array, " batch"], values: Float[Array, "batch heads"]
 ) -> Float[Array, ""]:
-    """The mean over the rows that are chosen; 0 if none is."""
+    """The mean over the chosen rows; 0 if there are none."""
     count = jnp.maximum(1.0, jnp.sum(chosen, dtype=values.dtype))
     return jnp.sum(jnp.mean(jnp.where(chosen[:, None], values, 0.0), axis=1)) / count

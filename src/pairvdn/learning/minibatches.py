@@ -1,4 +1,4 @@
-"""Which remembered transitions the updates of one round learn from."""
+"""Batches of the replay for the updates of one round."""
 
 import abc
 
@@ -12,7 +12,7 @@ from pairvdn.types import PRNGKey
 
 
 class Minibatches(eqx.Module):
-    """A rule that turns the size of the replay into rows, one batch of them per update."""
+    """Chooses the rows of the replay for each update."""
 
     batch_size: eqx.AbstractVar[int]
 
@@ -20,11 +20,11 @@ class Minibatches(eqx.Module):
     def rows(
         self, key: PRNGKey, size: Int32[Array, ""], capacity: int
     ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
-        """Rows for at most u updates, and how many of those updates to do."""
+        """Rows for at most u updates, and how many of those updates to make."""
 
 
 class WholePass(Minibatches):
-    """The paper's: one shuffled pass over everything remembered, an incomplete batch left out."""
+    """The paper's: one shuffled pass over the whole replay, without an incomplete last batch."""
 
     batch_size: int = eqx.field(default=32, static=True)
 
@@ -60,6 +60,6 @@ class RandomBatches(Minibatches):
     def rows(
         self, key: PRNGKey, size: Int32[Array, ""], capacity: int
     ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
-        """Draw every row on its own; the remainder of 32 bits is even to one part in 2³² / size."""
+        """Draw rows independently; the remainder of 32 bits is uniform to one part in 2³² / size."""
         draws = jax.random.bits(key, (self.num_updates, self.batch_size), jnp.uint32)
         return (draws % size.astype(jnp.uint32)).astype(jnp.int32), jnp.int32(self.num_updates)

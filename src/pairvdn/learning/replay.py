@@ -1,4 +1,4 @@
-"""Memory of transitions on the device: a circle of rows that is written in place.
+"""Memory of transitions on the device: a ring buffer that is written in place.
 
 Every field is one array with the row as its first axis, so a transition is contiguous within each
 field: writing a block and gathering a batch both copy whole rows. Inside `jax.jit` with the
@@ -20,16 +20,16 @@ class Replay(eqx.Module, Generic[Item]):
 
     items: Item
     position: Int32[Array, ""]  # the row that is written next
-    size: Int32[Array, ""]  # how many rows, from 0 on, hold something
+    size: Int32[Array, ""]  # rows in use, counted from row 0
 
     @property
     def capacity(self) -> int:
-        """How many items fit."""
+        """The number of rows."""
         return int(jax.tree.leaves(self.items)[0].shape[0])
 
 
 def empty_like(block: Item, capacity: int) -> Replay[Item]:
-    """A replay that holds nothing, for items as in `block` (leading axis: items; may be none)."""
+    """An empty replay for items like those of `block` (leading axis: items; may have length 0)."""
     if capacity < 1:
         raise ValueError(f"A replay needs room for at least 1 item, not {capacity}.")
     items = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), block)

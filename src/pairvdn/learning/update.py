@@ -1,4 +1,4 @@
-"""Learning from remembered transitions: gradient steps and the target network that follows."""
+"""Gradient steps on batches of the replay, and the target network that follows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ from pairvdn.values import Value
 
 
 class Learned(eqx.Module):
-    """All that updates change. `value` and `target` hold the arrays of a value, and only those."""
+    """Everything that updates change. `value` and `target` hold only the arrays of a value."""
 
     value: Value[Any]
     target: Value[Any]
@@ -34,7 +34,7 @@ class Learned(eqx.Module):
 
 
 class UpdateStats(eqx.Module):
-    """Sums over the updates that were kept."""
+    """Sums over the accepted updates."""
 
     updates: Int32[Array, ""]
     parts: LossParts
@@ -46,7 +46,7 @@ class UpdateStats(eqx.Module):
 
 
 class Updater:
-    """Turns batches into better values. Knows nothing of where the transitions come from.
+    """Updates a value from batches of transitions, wherever they come from.
 
     `make_value` builds a value from a keyword `key`. The target network is an exponential average,
     θ⁻ ← c θ⁻ + (1 - c) θ after each update with c = `target_average` (the paper's 0.99), or, if
@@ -84,8 +84,8 @@ class Updater:
         self.target_average = target_average
         self.target_period = target_period
         self.divergence_bound = divergence_bound
-        # What a value has besides arrays (an activation function, say) cannot be carried by a
-        # scan. It is the same for every key, so it is kept here.
+        # The other parts of a value, activation functions for example, cannot be carried by a
+        # scan. They are the same for every key, so they are kept here.
         shape = eqx.filter_eval_shape(make_value, key=jax.random.PRNGKey(0))
         self._rest = eqx.filter(shape, _is_shape, inverse=True)
 
@@ -106,17 +106,17 @@ class Updater:
         return self.whole(learned.value)
 
     def whole(self, arrays: Value[Any]) -> Value[Any]:
-        """A value of which only the arrays are known, ready to be called."""
+        """A value with the parts that are not arrays, ready to be called."""
         whole: Value[Any] = eqx.combine(arrays, self._rest)
         return whole
 
     def update(
         self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
     ) -> tuple[Learned, UpdateStats]:
-        """One gradient step, or none from the moment on that one would leave the bound.
+        """One gradient step; none any more once a step would exceed the divergence bound.
 
-        With several devices each has a batch of its own, and all make the same step, along the
-        mean of their gradients: that of the whole batch.
+        With several devices each has its own batch, and all make the same step along the mean of
+        their gradients, which is the gradient of the whole batch.
         """
         loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
         (_, parts), gradient = loss(
@@ -129,8 +129,8 @@ class Updater:
         )
         parts, gradient = devices.mean((parts, gradient))
         parameters = eqx.filter(learned.value, eqx.is_inexact_array)
-        # Optax's Adam raises a float to a whole number, which strict promotion forbids; strictness
-        # is asked of this package, not of any optimiser that a user brings.
+        # Optax's Adam raises a float to an integer, which strict promotion forbids. Strictness is
+        # for this package, not for a user's optimiser.
         with jax.numpy_dtype_promotion("standard"):
             steps, optimiser = self.optimiser.update(gradient, learned.optimiser, parameters)
         value = eqx.apply_updates(learned.value, steps)
@@ -157,7 +157,7 @@ class Updater:
         epoch: Int32[Array, ""],
         devices: Devices = ONE,
     ) -> tuple[Learned, UpdateStats]:
-        """Every update of one round. The replay is only read: each batch gathers its rows."""
+        """All updates of one round. The replay is only read: each batch gathers its rows."""
         rows, count = minibatches.rows(key, replay.size, replay.capacity)
 
         def step(
@@ -179,7 +179,7 @@ class Updater:
         rate = self.target_average
 
         def average(old: Array, new: Array) -> Array:
-            moves = eqx.is_inexact_array(old)  # whole numbers, an order of agents say, never change
+            moves = eqx.is_inexact_array(old)  # integers, an order of agents for example, never change
             return rate * old + (1 - rate) * new if moves else old
 
         averaged: Value[Any] = jax.tree.map(average, target, value)

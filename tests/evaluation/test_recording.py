@@ -10,7 +10,7 @@ from pairvdn.acting.policy import tables
 from pairvdn.envs import make
 from pairvdn.evaluation import Recording, play_greedy, play_random, record_greedy, record_random
 
-HOLD, EPISODES, AGENTS = 3, 2, 2
+REPEAT, EPISODES, AGENTS = 3, 2, 2
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,11 @@ def nearest(env):
 
 @pytest.fixture(scope="module")
 def recordings(env, nearest) -> list[Recording]:
-    return record_greedy(env, nearest, episodes=EPISODES, seed=5, action_repeat=HOLD)
+    return record_greedy(env, nearest, episodes=EPISODES, seed=5, action_repeat=REPEAT)
 
 
 def test_the_episodes_are_those_of_an_evaluation(env, nearest, recordings) -> None:
-    played = play_greedy(env, nearest, episodes=4, seed=5, action_repeat=HOLD)
+    played = play_greedy(env, nearest, episodes=4, seed=5, action_repeat=REPEAT)
     assert [one.returns[-1] for one in recordings] == played.returns[:EPISODES].tolist()
 
 
@@ -51,7 +51,7 @@ def test_frames_begin_at_the_reset(recordings) -> None:
     for one in recordings:
         assert one.frames.observation.shape == (one.length + 1, AGENTS, 4)
         assert one.frames.reward[0] == 0
-        assert len(one.explanations.value) == -(-one.length // HOLD)
+        assert len(one.explanations.value) == -(-one.length // REPEAT)
         assert one.scene(one.length).circles.centre.shape == (AGENTS, 2)
 
 
@@ -66,7 +66,7 @@ def test_a_thought_is_what_the_value_holds_of_the_frame(env, nearest, recordings
         assert contributions.sum() + utilities.sum() == pytest.approx(
             explanation.value[0], abs=1e-5
         )
-        seen = one.frames.observation[step - step % HOLD]
+        seen = one.frames.observation[step - step % REPEAT]
         again = nearest.network.agents(jnp.asarray(seen))
         assert np.allclose(explanation.utilities, again, atol=1e-5)
 
@@ -74,7 +74,7 @@ def test_a_thought_is_what_the_value_holds_of_the_frame(env, nearest, recordings
 def test_held_actions_have_one_thought(recordings) -> None:
     one = recordings[0]
     for step in range(one.length):
-        assert np.array_equal(one.actions[step], one.actions[step - step % HOLD])
+        assert np.array_equal(one.actions[step], one.actions[step - step % REPEAT])
 
 
 @pytest.mark.parametrize("method", ["iql", "qmix"])

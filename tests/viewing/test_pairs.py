@@ -63,32 +63,32 @@ def test_a_diamond_marks_those_who_coordinate(scene: Scene) -> None:
     assert rows.max() < 100
 
 
-def test_pairs_are_those_of_the_recorded_decision() -> None:
+def test_pairs_are_those_of_the_recorded_agent_step() -> None:
     (played,) = record_random(make("gather", max_steps=5), seed=0)
     payoffs = jax.random.normal(jax.random.key(0), (3, 3, 5, 5))
 
-    def explanation(decision: int) -> Explanation:
-        coordinated = jnp.arange(5) == (2 if decision == 1 else -1)
+    def explanation(agent_step: int) -> Explanation:
+        coordinated = jnp.arange(5) == (2 if agent_step == 1 else -1)
         alone = AdditiveBaseline(
             jnp.zeros((5, 5)), jnp.zeros(5, jnp.int32), jnp.zeros(()), coordinated
         )
         edges = jnp.array([[0, 1], [3, 2], [4, 4]], jnp.int32)
         return Explanation(
-            jnp.zeros(1), jnp.ones((5, 5), bool), None, edges, payoffs[decision], alone
+            jnp.zeros(1), jnp.ones((5, 5), bool), None, edges, payoffs[agent_step], alone
         )
 
     explanations = jax.tree.map(lambda *leaves: np.stack(leaves), *map(explanation, range(3)))
     recording = Recording(played.frames, played.actions, explanations, action_repeat=2)
     large = large_contribution(recording)
     assert 0 < large <= float(jnp.abs(payoffs).max())
-    for step, decision in ((0, 0), (1, 0), (3, 1), (4, 2), (5, 2)):
+    for step, agent_step in ((0, 0), (1, 0), (3, 1), (4, 2), (5, 2)):
         pairs = pairs_at(recording, step, large)
         # Who has no partner but itself is no pair.
         assert [(one.first, one.second) for one in pairs] == [(0, 1), (3, 2)]
-        assert [one.coordinated for one in pairs] == [False, decision == 1]
+        assert [one.coordinated for one in pairs] == [False, agent_step == 1]
         actions = recording.actions[min(step, 4)]
         for number, one in enumerate(pairs):
-            found = payoffs[decision, number, actions[one.first], actions[one.second]] / large
+            found = payoffs[agent_step, number, actions[one.first], actions[one.second]] / large
             assert one.share == pytest.approx(float(jnp.clip(found, -1, 1)), abs=1e-6)
     assert pairs_at(played, 0, 1.0) == []
     assert large_contribution(played) == 1.0

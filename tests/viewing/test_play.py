@@ -59,7 +59,7 @@ def test_in_real_time_a_held_key_is_held_and_a_tapped_one_counts_once(boxes) -> 
     playing = play(game, BOX_ACTIONS, title="test")
     next(playing)
     post(pygame.KEYDOWN, pygame.K_RIGHT)
-    next(playing)  # the first decision was made before anything was heard
+    next(playing)  # the first choice was made before anything was heard
     assert int(game.actions[1]) == 0
     done = []
     for step in range(8):
@@ -71,7 +71,7 @@ def test_in_real_time_a_held_key_is_held_and_a_tapped_one_counts_once(boxes) -> 
         next(playing)
         done.append(int(game.actions[1]))
     assert done[1] == 2
-    assert done.count(3) == 2  # one decision, held for two steps
+    assert done.count(3) == 2  # one agent step of two steps
     assert done[-1] == 0
     playing.close()
 

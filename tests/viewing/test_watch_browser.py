@@ -15,7 +15,7 @@ from watch_pages import HOSTILE, pages
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(find_browser() is None, reason=MISSING)
 
-HOLD = 2  # of the run with pairs
+REPEAT = 2  # of the run with pairs
 Open = Callable[..., "sync_api.Page"]
 
 
@@ -144,7 +144,7 @@ def on_screen(page: "sync_api.Page", numbers: dict, side: int, place: np.ndarray
 
 def edge_middle(numbers: dict, step: int, pair: int) -> np.ndarray:
     """The middle of a pair's curve, in the world: it bulges upwards by 0.18 of its length."""
-    edges = numbers["0.0.explanation.edges"][step // HOLD].tolist()
+    edges = numbers["0.0.explanation.edges"][step // REPEAT].tolist()
     i, j = edges[pair]
     assert i < j or [j, i] not in edges  # otherwise it bulges downwards
     first, second = numbers["0.0.scene.circles.centre"][step, [i, j]]
@@ -158,9 +158,9 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
     page = open_page("one.html", viewport={"width": 1300, "height": 900})
     scrub(page, step)
     page.mouse.click(*on_screen(page, numbers, 0, edge_middle(numbers, step, pair)))
-    i, j = numbers["0.0.explanation.edges"][step // HOLD, pair]
+    i, j = numbers["0.0.explanation.edges"][step // REPEAT, pair]
     assert page.locator(".pair-panel h3").inner_text() == f"Pair {i} – {j}"
-    table = numbers["0.0.explanation.payoffs"][step // HOLD, pair]
+    table = numbers["0.0.explanation.payoffs"][step // REPEAT, pair]
     cells = page.locator(".heat tbody td")
     texts = cells.all_inner_texts()
     assert len(texts) == table.size
@@ -168,7 +168,7 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
     classes = cells.evaluate_all("cells => cells.map(cell => [...cell.classList])")
     for name, actions in {
         "chosen": numbers["0.0.actions"][step],
-        "alone": numbers["0.0.explanation.additive.actions"][step // HOLD],
+        "alone": numbers["0.0.explanation.additive.actions"][step // REPEAT],
     }.items():
         marked = [place for place, given in enumerate(classes) if name in given]
         assert marked == [actions[i] * len(table) + actions[j]]
@@ -177,12 +177,12 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
 def test_the_list_marks_who_coordinates(open_page: Open, numbers: dict) -> None:
     page = open_page("one.html")
     seen = set()
-    for step in range(0, 8, HOLD):
+    for step in range(0, 8, REPEAT):
         scrub(page, step)
         actions = numbers["0.0.actions"][step]
-        coordinated = numbers["0.0.explanation.additive.coordinated"][step // HOLD]
-        tables = numbers["0.0.explanation.payoffs"][step // HOLD]
-        for pair, (i, j) in enumerate(numbers["0.0.explanation.edges"][step // HOLD]):
+        coordinated = numbers["0.0.explanation.additive.coordinated"][step // REPEAT]
+        tables = numbers["0.0.explanation.payoffs"][step // REPEAT]
+        for pair, (i, j) in enumerate(numbers["0.0.explanation.edges"][step // REPEAT]):
             row = page.locator(f".pair-list [data-pair='{pair}']")
             assert row.locator(".name").inner_text() == f"{i} – {j}"
             assert shown_as(
@@ -206,8 +206,8 @@ def test_readouts_are_the_recorded_numbers(open_page: Open, numbers: dict) -> No
     )
     assert shown_as(facts["reward"], numbers["0.1.reward"][7])
     assert shown_as(facts["return"], numbers["0.1.return"][7])
-    assert shown_as(facts["value"], numbers["0.1.explanation.value"][7 // HOLD, 0])
-    coordinated = numbers["0.1.explanation.additive.coordinated"][7 // HOLD]
+    assert shown_as(facts["value"], numbers["0.1.explanation.value"][7 // REPEAT, 0])
+    coordinated = numbers["0.1.explanation.additive.coordinated"][7 // REPEAT]
     assert facts["coordinating"] == str(coordinated.sum())
 
 
@@ -226,7 +226,7 @@ def test_side_by_side(open_page: Open, numbers: dict) -> None:
         ["0.0.explanation.additive.utilities", "1.0.explanation.utilities"]
     ):
         panel = page.locator(".agent-panel").nth(side)
-        worth = numbers[name][3 // HOLD if side == 0 else 3, 1]
+        worth = numbers[name][3 // REPEAT if side == 0 else 3, 1]
         assert all(map(shown_as, panel.locator(".row .number").all_inner_texts(), worth.tolist()))
         observed = numbers[f"{side}.0.observation"][3, 1]
         assert all(map(shown_as, panel.locator(".seen dd").all_inner_texts(), observed.tolist()))

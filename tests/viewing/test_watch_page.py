@@ -96,5 +96,5 @@ def test_a_thousand_steps_of_sixteen_boxes_stay_below_five_megabytes() -> None:
         "boxes", "box-jump", "pairvdn-sorted", episodes=1, num_boxes=16, max_steps=1000
     )
     assert run.recordings[0].length == 1000
-    # Three episodes, the default, of decisions in every single step.
+    # Three episodes, the default, with a choice at every step.
     assert 3 * len(make_page([run]).encode()) < 5_000_000

@@ -60,6 +60,6 @@ class RandomBatches(Minibatches):
     def rows(
         self, key: PRNGKey, size: Int32[Array, ""], capacity: int
     ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
-        """Draw rows independently; the remainder of 32 bits is uniform to one part in 2³² / size."""
+        """Draw rows independently; the remainder is uniform to one part in 2³² / size."""
         draws = jax.random.bits(key, (self.num_updates, self.batch_size), jnp.uint32)
         return (draws % size.astype(jnp.uint32)).astype(jnp.int32), jnp.int32(self.num_updates)

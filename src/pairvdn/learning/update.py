@@ -179,7 +179,7 @@ class Updater:
         rate = self.target_average
 
         def average(old: Array, new: Array) -> Array:
-            moves = eqx.is_inexact_array(old)  # integers, an order of agents for example, never change
+            moves = eqx.is_inexact_array(old)  # integers never change
             return rate * old + (1 - rate) * new if moves else old
 
         averaged: Value[Any] = jax.tree.map(average, target, value)

@@ -71,14 +71,14 @@ class AgentPanel {
       episode.hasPairs ? "Worth alone, others at random" : "Its own value of each action",
     );
     const first = agent * this.rows.length;
-    const numbers = this.rows.map((_, k) => worth.at(episode.decision(step), first + k));
+    const numbers = this.rows.map((_, k) => worth.at(episode.agentStep(step), first + k));
     const finite = numbers.filter(Number.isFinite);
     const [low, high] = [Math.min(...finite), Math.max(...finite)];
     this.rows.forEach(({ row, mark, number, fill }, k) => {
       const share = Number.isFinite(numbers[k])
         ? 0.06 + (0.94 * (numbers[k] - low)) / (high - low || 1)
         : 0;
-      setText(number, worth.text(episode.decision(step), first + k));
+      setText(number, worth.text(episode.agentStep(step), first + k));
       setText(
         mark,
         k === action ? "●" : episode.hasPairs && k === episode.aloneAction(step, agent) ? "○" : "",

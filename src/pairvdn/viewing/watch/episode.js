@@ -2,7 +2,7 @@
 
 class Episode {
   constructor(run, about, arrays) {
-    Object.assign(this, about); // length, hold, measures
+    Object.assign(this, about); // length, actionRepeat, measures
     this.run = run;
     this.arrays = arrays;
     this.hasPairs = "explanation.payoffs" in arrays;
@@ -19,9 +19,9 @@ class Episode {
     return Math.min(step, this.length);
   }
 
-  // Which decision the agents follow at this step; at the end, the last one.
-  decision(step) {
-    return Math.floor(Math.min(step, this.length - 1) / this.hold);
+  // The agent step that a step belongs to; at the end, the last one.
+  agentStep(step) {
+    return Math.floor(Math.min(step, this.length - 1) / this.actionRepeat);
   }
 
   isOver(step) {
@@ -39,17 +39,17 @@ class Episode {
 
   isAllowed(step, agent, action) {
     return (
-      this.array("explanation.mask").at(this.decision(step), agent * this.actionCount + action) > 0
+      this.array("explanation.mask").at(this.agentStep(step), agent * this.actionCount + action) > 0
     );
   }
 
   aloneAction(step, agent) {
-    return this.array("explanation.additive.actions").at(this.decision(step), agent);
+    return this.array("explanation.additive.actions").at(this.agentStep(step), agent);
   }
 
   coordinates(step, agent) {
     return (
-      this.hasPairs && this.array("explanation.additive.coordinated").at(this.decision(step), agent) > 0
+      this.hasPairs && this.array("explanation.additive.coordinated").at(this.agentStep(step), agent) > 0
     );
   }
 
@@ -61,17 +61,17 @@ class Episode {
 
   // What the chosen joint action is worth more than that of agents who act alone.
   teamGain(step) {
-    const decision = this.decision(step);
+    const agentStep = this.agentStep(step);
     return (
-      this.array("explanation.value").at(decision) - this.array("explanation.additive.value").at(decision)
+      this.array("explanation.value").at(agentStep) - this.array("explanation.additive.value").at(agentStep)
     );
   }
 
-  // The value of the decision; the mean over agents where each has its own.
+  // The value of the agent step; the mean over agents where each has its own.
   value(step) {
     const values = this.array("explanation.value");
     let sum = 0;
-    for (let head = 0; head < values.rowLength; head++) sum += values.at(this.decision(step), head);
+    for (let head = 0; head < values.rowLength; head++) sum += values.at(this.agentStep(step), head);
     return sum / values.rowLength;
   }
 
@@ -82,7 +82,7 @@ class Episode {
   cell(step, pair, row, column) {
     if (row < 0 || column < 0) return NaN;
     const place = (pair * this.actionCount + row) * this.actionCount + column;
-    return this.array("explanation.payoffs").at(this.decision(step), place);
+    return this.array("explanation.payoffs").at(this.agentStep(step), place);
   }
 
   get payoffDecimals() {
@@ -92,8 +92,8 @@ class Episode {
   // One pair at one step: who, what they chose, and what each would have chosen alone.
   pair(step, pair) {
     const edges = this.array("explanation.edges");
-    const decision = this.decision(step);
-    const [i, j] = [edges.at(decision, 2 * pair), edges.at(decision, 2 * pair + 1)];
+    const agentStep = this.agentStep(step);
+    const [i, j] = [edges.at(agentStep, 2 * pair), edges.at(agentStep, 2 * pair + 1)];
     const chosen = [this.action(step, i), this.action(step, j)];
     return {
       pair,
@@ -125,7 +125,7 @@ class Episode {
   largeContribution() {
     if (this.large === undefined) {
       const sizes = [];
-      for (let step = 0; step < this.length; step += this.hold) {
+      for (let step = 0; step < this.length; step += this.actionRepeat) {
         for (const { contribution } of this.pairs(step))
           if (Number.isFinite(contribution)) sizes.push(Math.abs(contribution));
       }

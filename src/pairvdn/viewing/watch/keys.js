@@ -30,7 +30,7 @@ function keyTable({
     {
       keys: ["n"],
       shown: ["N"],
-      text: "to the next decision in which agents coordinate",
+      text: "to the next agent step in which agents coordinate",
       act: nextMark,
     },
     { keys: ["+", "="], shown: ["+"], text: "faster", act: () => faster(1) },

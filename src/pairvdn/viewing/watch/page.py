@@ -81,7 +81,7 @@ def _about(run: RecordedRun) -> dict[str, Any]:
         "episodes": [
             {
                 "length": one.length,
-                "hold": one.action_repeat,
+                "actionRepeat": one.action_repeat,
                 "measures": list(one.frames.measures),
             }
             for one in run.recordings

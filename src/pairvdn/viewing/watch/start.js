@@ -121,9 +121,9 @@ function connect({ player, view, current, draw, layout, open }) {
     list.selectedIndex = (list.selectedIndex + by + list.length) % list.length;
     list.dispatchEvent(new Event("change"));
   };
-  // A decision, not a step, as one that is held would count several times.
+  // An agent step, not a step: a repeated action would count several times.
   const decidesTogether = (one, step) =>
-    step % one.hold === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
+    step % one.actionRepeat === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
   const nextMark = () => {
     for (let step = player.step + 1; step < player.length; step++) {
       if (current().some((one) => decidesTogether(one, step))) return player.go(step);

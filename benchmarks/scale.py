@@ -24,9 +24,9 @@ import jax
 
 from pairvdn.config import Config, load_preset
 from pairvdn.config.config import num_updates
-from pairvdn.runs.devices.choice import Shards
-from pairvdn.runs.devices.meeting import Meeting, meet
-from pairvdn.runs.seeds import SeveralSeeds
+from pairvdn.runs.devices.shards import Shards
+from pairvdn.runs.devices.distributed import Meeting, meet
+from pairvdn.runs.training import SeveralSeeds
 
 SMALL_REPLAY = {"learner.replay_capacity": 16_384}
 SEEDS = (1, 2, 4, 8, 16)

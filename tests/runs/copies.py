@@ -11,9 +11,9 @@ import jax
 import numpy as np
 
 from pairvdn.config import load_preset
-from pairvdn.runs.devices.meeting import Meeting, meet
-from pairvdn.runs.devices.choice import Shards
-from pairvdn.runs.trainings import training_of_one
+from pairvdn.runs.devices.distributed import Meeting, meet
+from pairvdn.runs.devices.shards import Shards
+from pairvdn.runs.training import training_of_one
 
 SMALL = {
     "learner.num_envs": 4,

@@ -10,7 +10,7 @@ from small_grids import carried_out, cells_of, metrics, states
 
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.errors import Interrupted
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies import Cell, Executor, Here, News, Processes, Standing
 from pairvdn.studies.storage import Folder, Storage, storage
 

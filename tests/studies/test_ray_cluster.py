@@ -11,7 +11,7 @@ import pytest
 from small_grids import carried_out, cells_of, metrics, states
 
 from pairvdn.runs.errors import Interrupted
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies import Cell, Here, News, Processes, RayCluster, Resources, Standing
 from pairvdn.studies.storage import Folder, Storage, storage
 

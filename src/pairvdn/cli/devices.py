@@ -7,8 +7,8 @@ from typing import Any
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
-from pairvdn.runs.devices.choice import LAYOUTS, Shards
-from pairvdn.runs.devices.meeting import Meeting, meet, slurm_meeting
+from pairvdn.runs.devices.shards import LAYOUTS, Shards
+from pairvdn.runs.devices.distributed import Meeting, meet, slurm_meeting
 
 
 def add_device_flags(parser: Parser) -> None:

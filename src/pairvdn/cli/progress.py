@@ -10,7 +10,7 @@ from typing import IO, Protocol, cast, runtime_checkable
 import numpy as np
 
 from pairvdn.runs.folder import CLOCK
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 
 OnEpoch = Callable[[Report], None]
 Say = Callable[[str], None]

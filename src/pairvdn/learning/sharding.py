@@ -28,7 +28,7 @@ from pairvdn.types import PRNGKey
 Tree = TypeVar("Tree")
 
 
-class DividedLearner:
+class ShardedLearner:
     """A learner over the devices of a mesh with one axis, called `devices`.
 
     `init` and `epoch` are those of the learner, for the devices together; they may be jitted and

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from pairvdn.envs import HostEnvironment
 from pairvdn.evaluation.host import Stage
-from pairvdn.runs.seeds import Seeds
+from pairvdn.runs.training import Seeds
 from pairvdn.runs.devices.process_group import SINGLE
 from pairvdn.learning import Learner, LearnerState, Metrics
 

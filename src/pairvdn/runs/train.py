@@ -28,12 +28,12 @@ from pairvdn.runs.folder import (
 from pairvdn.runs.devices.layout import Layout
 from pairvdn.runs.lock import locked
 from pairvdn.runs.loggers import Logger
-from pairvdn.runs.loop import Report, go_on
+from pairvdn.runs.epochs import Report, go_on
 from pairvdn.runs.pretrained import run_path
 from pairvdn.runs.saving import explained, require_same
-from pairvdn.runs.devices.choice import Shards
+from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.devices.process_group import SINGLE
-from pairvdn.runs.trainings import require_memory, trainings
+from pairvdn.runs.training import require_memory, trainings
 from pairvdn.learning import Diverged, Learner
 from pairvdn.values import Value
 

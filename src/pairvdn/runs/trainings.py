@@ -11,10 +11,10 @@ from pairvdn.envs import Environment, HostEnvironment
 from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.folder import RunFolder, is_finished
-from pairvdn.runs.host_seed import HostSeed
+from pairvdn.runs.training import HostSeed
 from pairvdn.runs.devices.layout import Layout
-from pairvdn.runs.loop import Run
-from pairvdn.runs.seeds import OneSeed, Seeds, SeveralSeeds
+from pairvdn.runs.epochs import Run
+from pairvdn.runs.training import OneSeed, Seeds, SeveralSeeds
 
 
 def require_memory(built: Built) -> None:

@@ -20,7 +20,7 @@ from pairvdn.runs.analysis.evaluate import Settings, env_for, evaluate
 from pairvdn.runs.checkpoint import write_text
 from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.viewing.curves import panel, plot_finals, random_return
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from pairvdn.config.config import Config
-from pairvdn.runs.trainings import training_of_one
+from pairvdn.runs.training import training_of_one
 
 
 @dataclasses.dataclass(frozen=True)

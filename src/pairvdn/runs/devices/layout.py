@@ -14,7 +14,7 @@ from pairvdn.runs.devices.on_host import on_host
 from pairvdn.runs.devices.process_group import SINGLE, ProcessGroup, all_processes
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.devices import AXIS
-from pairvdn.learning.sharding import DividedLearner, dealt, gathered
+from pairvdn.learning.sharding import ShardedLearner, dealt, gathered
 
 
 class Layout(abc.ABC):
@@ -90,14 +90,14 @@ class OnOneDevice(Layout):
         return function(learned, keys)
 
 
-class EnvsDivided(Layout):
+class ShardedEnvs(Layout):
     """Every device has some of the environments, of the replay and of each batch."""
 
     def __init__(self, learner: Learner, mesh: Mesh) -> None:
         self.group = all_processes()
         self.name = f"environments over {_described(mesh, self.group)}"
         self._count = mesh.size
-        self._divided = DividedLearner(learner, mesh)
+        self._divided = ShardedLearner(learner, mesh)
         self.init, self.epoch = self._divided.init, self._divided.epoch
 
     def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,7 +132,7 @@ class EnvsDivided(Layout):
         return self.group.first(np.asarray(function(copy, keys)))
 
 
-class SeedsDivided(Layout):
+class ShardedSeeds(Layout):
     """Every device trains some of the seeds, and none needs another one."""
 
     def __init__(self, learner: Learner, mesh: Mesh) -> None:

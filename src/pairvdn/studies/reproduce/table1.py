@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pairvdn import studies as grid
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies.reproduce.tasks import Scale, cell_for, ensure_trained
 
 ROTATIONS = {"rotation": "box-jump-16-rotation", "no-rotation": "box-jump-16-no-rotation"}

@@ -22,7 +22,7 @@ from pairvdn.runs.saving import (
     save_best,
     without_replay,
 )
-from pairvdn.runs.seeds import Seeds
+from pairvdn.runs.training import Seeds
 from pairvdn.runs.signals import StopRequest, stop_requested
 from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
 

@@ -11,12 +11,12 @@ from jax.sharding import Mesh
 from pairvdn.envs import Environment
 from pairvdn.config.config import Built
 from pairvdn.config.errors import ConfigError, one_line
-from pairvdn.runs.devices.layout import EnvsDivided, Layout, OnOneDevice, SeedsDivided
+from pairvdn.runs.devices.layout import ShardedEnvs, Layout, OnOneDevice, ShardedSeeds
 from pairvdn.checks import hint
 from pairvdn.learning.devices import AXIS
 
 # What can be divided among devices.
-LAYOUTS: dict[str, type[EnvsDivided | SeedsDivided]] = {"envs": EnvsDivided, "seeds": SeedsDivided}
+LAYOUTS: dict[str, type[ShardedEnvs | ShardedSeeds]] = {"envs": ShardedEnvs, "seeds": ShardedSeeds}
 
 
 @dataclasses.dataclass(frozen=True)

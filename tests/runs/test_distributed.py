@@ -10,7 +10,7 @@ from processes import free_port
 
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.errors import RunError
-from pairvdn.runs.devices.meeting import Meeting, compare, differences, slurm_meeting
+from pairvdn.runs.devices.distributed import Meeting, compare, differences, slurm_meeting
 
 
 def met(

@@ -9,8 +9,8 @@ import pytest
 from processes import free_port
 
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs.errors import RunError
 from pairvdn.runs.devices.distributed import Meeting, compare, differences, slurm_meeting
+from pairvdn.runs.errors import RunError
 
 
 def met(

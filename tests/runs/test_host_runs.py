@@ -11,9 +11,9 @@ from small_runs import shared_folder
 
 import pairvdn
 from pairvdn.cli import main
+from pairvdn.config import load_preset
 from pairvdn.envs import HostEnvironment
 from pairvdn.evaluation import record_greedy
-from pairvdn.config import load_preset
 from pairvdn.runs import resume, train
 from pairvdn.runs.errors import Interrupted
 

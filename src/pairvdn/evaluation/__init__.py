@@ -4,7 +4,7 @@ from pairvdn.evaluation.additive import AdditiveBaseline
 from pairvdn.evaluation.explanation import Explanation
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
-from pairvdn.evaluation.report import report, summary
+from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summarise_played, summary
 from pairvdn.evaluation.rollout import Episodes, greedy_episodes, random_episodes
 from pairvdn.evaluation.statistics import (
     Estimate,
@@ -24,6 +24,7 @@ __all__ = [
     "Explanation",
     "Frame",
     "Played",
+    "PolicySummary",
     "Recording",
     "Summary",
     "bootstrap",
@@ -32,11 +33,13 @@ __all__ = [
     "mean_over_tasks",
     "play_greedy",
     "play_random",
+    "pool_seeds",
+    "pooled",
     "probability_of_improvement",
     "random_episodes",
     "record_greedy",
     "record_random",
-    "report",
     "summarise",
+    "summarise_played",
     "summary",
 ]

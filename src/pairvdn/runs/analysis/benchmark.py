@@ -1,4 +1,4 @@
-"""How fast a config runs on this machine, once it is compiled."""
+"""The speed of a config on this machine, after compilation."""
 
 import dataclasses
 import time

@@ -1,110 +1,100 @@
-"""Processes that are to train together meet and compare their settings, before anything else.
+"""Connecting the processes of one run: `jax.distributed`, then a comparison of their settings.
 
-JAX would start with any settings and then wait for ever in the first exchange that does not fit;
-if a process never comes it ends the others with a stack trace. So all meet here first: on the
-address of JAX's coordinator, before JAX uses it, every process tells the first one its settings, a
-line of JSON, and is told what differs. What others say is compared, and never acted upon.
+JAX starts with any settings and hangs in the first exchange that does not fit. So all processes
+exchange their settings as soon as they are connected, and every one refuses if any differs.
 """
 
 import contextlib
 import dataclasses
 import json
 import os
-import re
-import socket
-import time
+import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 
-from pairvdn.config.errors import ConfigError
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.runs.devices.process_group import all_processes, require_equal_devices
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.versions import software
 
-_LONGEST = 2**20  # bytes of a line
-_PATIENCE = 5.0  # seconds for a line of somebody who has connected
+# JAX gets this many seconds more than `wait`, so that our one line comes before its stack trace.
+_MARGIN = 30
+_NO_CLUSTER = (
+    "--distributed finds no cluster here: start this inside a SLURM step, under Open MPI or on "
+    "Kubernetes, or give --coordinator, --process-id and --num-processes"
+)
 
 
 @dataclasses.dataclass(frozen=True)
-class Meeting:
-    """Where `size` processes meet, and which of them this is."""
+class Coordinator:
+    """The address at which `num_processes` processes meet, and the index of this one."""
 
-    coordinator: str  # HOST:PORT, where the first process listens
-    index: int
-    size: int
+    address: str  # HOST:PORT of process 0
+    process_id: int
+    num_processes: int
 
     def __post_init__(self) -> None:
-        host, _, port = self.coordinator.rpartition(":")
+        host, _, port = self.address.rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 2**16:
-            raise ConfigError(f"--coordinator must be HOST:PORT, not {self.coordinator!r}.")
-        if self.size < 2:
-            raise ConfigError(f"--num-processes must be at least 2, not {self.size}.")
-        if not 0 <= self.index < self.size:
-            raise ConfigError(f"--process-id must be from 0 to {self.size - 1}, not {self.index}.")
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """The coordinator's, as sockets want it."""
-        host, _, port = self.coordinator.rpartition(":")
-        return host.strip("[]"), int(port)
+            raise ConfigError(f"--coordinator must be HOST:PORT, not {self.address!r}.")
+        if self.num_processes < 2:
+            raise ConfigError(f"--num-processes must be at least 2, not {self.num_processes}.")
+        if not 0 <= self.process_id < self.num_processes:
+            raise ConfigError(
+                f"--process-id must be from 0 to {self.num_processes - 1}, not {self.process_id}."
+            )
 
 
-def slurm_meeting(environment: Mapping[str, str] = os.environ) -> Meeting | None:
-    """The tasks of a SLURM job step, if this is one of several.
+def connect(
+    coordinator: Coordinator | None, settings: Mapping[str, Any], *, wait: int = 300
+) -> None:
+    """Start `jax.distributed` and compare settings, before anything else is computed.
 
-    The first node of the step coordinates; the port follows from the job, as jobs share nodes.
+    Without a coordinator JAX detects the cluster: SLURM, Open MPI, Kubernetes, Cloud TPU.
+    `ConfigError` names the settings that differ, in every process; the versions of the software
+    are among them. A process that waits longer than `wait` seconds ends with one line: JAX cannot
+    give up waiting, it aborts the process.
     """
-    names = ("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_NTASKS", "SLURM_PROCID")
-    if not all(name in environment for name in names):
-        return None
-    job, nodes, size, index = (environment[name] for name in names)
-    if int(size) < 2:
-        return None
-    port = 61440 + int(job) % 4096
-    return Meeting(f"{_first_node(nodes)}:{port}", int(index), int(size))
+    by_hand: dict[str, Any] = {}
+    if coordinator is not None:
+        by_hand = {
+            "coordinator_address": coordinator.address,
+            "num_processes": coordinator.num_processes,
+            "process_id": coordinator.process_id,
+            "cluster_detection_method": "deactivate",
+        }
+    with _ended_after(wait, coordinator):
+        try:
+            jax.distributed.initialize(
+                **by_hand,
+                initialization_timeout=wait + _MARGIN,
+                shutdown_timeout_seconds=10,  # a process that fails alone ends the others soon
+            )
+        except ValueError as error:  # JAX lacks an address, a count or an index
+            raise ConfigError(f"{_NO_CLUSTER} ({one_line(error)}).") from error
+        except RuntimeError as error:
+            raise RunError(f"The processes cannot be connected: {one_line(error)}") from error
+    require_equal_devices()
+    require_same_settings({**software(), **settings})
 
 
-def _first_node(nodes: str) -> str:
-    """`node[001-015,20],host2` -> `node001`."""
-    match = re.match(r"([^,\[]+)(?:\[([^\],-]+))?", nodes)
-    if match is None:
-        raise ConfigError(f"SLURM_STEP_NODELIST={nodes!r} names no node; use --coordinator.")
-    return match[1] + (match[2] or "")
+def require_same_settings(settings: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` in every process if a setting differs between them."""
+    texts = all_processes().texts(json.dumps(settings))
+    found = differences([json.loads(text) for text in texts])
+    if found:
+        raise ConfigError(f"The processes have different settings: {'; '.join(found)}.")
 
 
-def meet(meeting: Meeting, settings: Mapping[str, Any], *, seconds: int | float) -> None:
-    """Wait for all processes, compare, and start `jax.distributed`; nothing may be computed before.
-
-    Settings are those given, and the versions of what computes.
-    """
-    compare({"processes": meeting.size, **software(), **settings}, meeting, seconds=seconds)
-    jax.distributed.initialize(
-        meeting.coordinator,
-        meeting.size,
-        meeting.index,
-        # Everybody is there. At the end all finish together; who fails alone ends the others soon.
-        initialization_timeout=60,
-        shutdown_timeout_seconds=10,
-    )
-
-
-def compare(settings: Mapping[str, Any], meeting: Meeting, *, seconds: int | float) -> None:
-    """Return in all processes when all have come with the same settings.
-
-    `ConfigError` names what differs, in every process; `RunError` says who did not come in time.
-    """
-    told = json.loads(json.dumps(settings))  # tuples become lists, as they will for the others
-    (_listen if meeting.index == 0 else _ask)(meeting, told, time.monotonic() + seconds)
-
-
-def differences(told: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    """What the processes do not agree on, in words."""
-    names = dict.fromkeys(name for settings in told.values() for name in settings)
+def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for every setting in which some process differs from the first one."""
     found = []
-    for name in names:
-        values = {index: json.dumps(one.get(name, "not set")) for index, one in told.items()}
-        other = next((index for index in values if values[index] != values[0]), None)
+    for name in dict.fromkeys(name for one in settings for name in one):
+        values = [json.dumps(one.get(name, "not set")) for one in settings]
+        other = next((index for index, value in enumerate(values) if value != values[0]), None)
         if other is not None:
             found.append(
                 f"{name} is {values[0]} in process 0 and {values[other]} in process {other}"
@@ -112,114 +102,24 @@ def differences(told: Mapping[int, Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def _listen(meeting: Meeting, settings: Mapping[str, Any], deadline: float) -> None:
-    """Let every other process tell its settings, then tell all what differs."""
-    told: dict[int, Mapping[str, Any]] = {0: settings}
-    with contextlib.ExitStack() as open_lines:
-        server = open_lines.enter_context(_server(meeting))
-        lines: list[_Line] = []
-        while len(told) < meeting.size:
-            line = open_lines.enter_context(_next_line(server, meeting, told, deadline))
-            message = line.read()
-            if message is None or not {"process", "settings"} <= message.keys():
-                continue  # somebody else, a port scanner say
-            index = message["process"]
-            if index in told:
-                raise _refused([*lines, line], [f"two processes say that they are number {index}"])
-            told[index] = message["settings"]
-            lines.append(line)
-        found = differences(told)
-        if found:
-            raise _refused(lines, found)
-        for line in lines:
-            line.write({"differences": []})
-
-
-def _refused(lines: Sequence["_Line"], found: list[str]) -> ConfigError:
-    for line in lines:
-        line.write({"differences": found})
-    return _misfit(found)
-
-
-def _misfit(found: Sequence[str]) -> ConfigError:
-    return ConfigError(f"The processes do not fit together: {'; '.join(found)}.")
-
-
-def _ask(meeting: Meeting, settings: Mapping[str, Any], deadline: float) -> None:
-    """Tell the first process one's settings and hear what differs."""
-    while True:
-        try:
-            connection = socket.create_connection(meeting.address, timeout=_PATIENCE)
-            break
-        except OSError as error:
-            if time.monotonic() > deadline:
-                raise RunError(
-                    f"Process 0 did not answer at {meeting.coordinator} in time ({error}): was "
-                    "it started there, and is the port open? --wait allows more time."
-                ) from error
-            time.sleep(0.1)
-    with _Line(connection) as line:
-        line.write({"process": meeting.index, "settings": settings})
-        answer = line.read(max(0.1, deadline - time.monotonic()) + _PATIENCE)
-    if answer is None:
-        raise RunError(
-            f"Process 0 at {meeting.coordinator} has ended, or others did not come in time; it "
-            "says why."
-        )
-    if answer["differences"]:
-        raise _misfit(answer["differences"])
-
-
 @contextlib.contextmanager
-def _server(meeting: Meeting) -> Iterator[socket.socket]:
+def _ended_after(seconds: int, coordinator: Coordinator | None) -> Iterator[None]:
+    """End this process with one line if the block takes longer."""
+    at = f" at {coordinator.address}" if coordinator else ""
+    message = (
+        f"pairvdn: not all processes have connected{at} within {seconds} s: are all started, with "
+        "different process ids, and is the port open? --wait allows more time.\n"
+    )
+
+    def end() -> None:
+        sys.stdout.flush()
+        os.write(2, message.encode())
+        os._exit(1)  # the main thread is inside JAX and cannot be interrupted
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
     try:
-        server = socket.create_server(("", meeting.address[1]), backlog=meeting.size)
-    except OSError as error:
-        raise RunError(
-            f"Process 0 cannot listen on port {meeting.address[1]}: {error}; choose another "
-            "--coordinator."
-        ) from error
-    with server:
-        yield server
-
-
-def _next_line(
-    server: socket.socket, meeting: Meeting, told: Mapping[int, Any], deadline: float
-) -> "_Line":
-    server.settimeout(max(0.01, deadline - time.monotonic()))
-    try:
-        return _Line(server.accept()[0])
-    except TimeoutError:
-        missing = [str(index) for index in range(meeting.size) if index not in told]
-        raise RunError(
-            f"Only {len(told)} of {meeting.size} processes came in time; missing: "
-            f"{', '.join(missing)}. --wait allows more time."
-        ) from None
-
-
-class _Line:
-    """A connection over which each side sends one line of JSON."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> "_Line":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
-
-    def write(self, message: Mapping[str, Any]) -> None:
-        """Send; whoever has gone meanwhile is not our concern."""
-        with contextlib.suppress(OSError):
-            self._connection.sendall(json.dumps(message).encode() + b"\n")
-
-    def read(self, seconds: float = _PATIENCE) -> dict[str, Any] | None:
-        """What the other side says; None if it does not speak as we do."""
-        self._connection.settimeout(seconds)
-        try:
-            with self._connection.makefile("rb") as file:
-                message = json.loads(file.readline(_LONGEST))
-        except (OSError, ValueError):
-            return None
-        return message if isinstance(message, dict) else None
+        yield
+    finally:
+        timer.cancel()

@@ -1,6 +1,5 @@
-"""What a user says about devices, and whether a run can be divided so."""
+"""The user's choice of devices, and whether a run can be sharded over them."""
 
-import collections
 import dataclasses
 
 import jax
@@ -8,20 +7,21 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
-from pairvdn.envs import Environment
+from pairvdn.checks import require_at_least, require_one_of
 from pairvdn.config.config import Built
 from pairvdn.config.errors import ConfigError, one_line
-from pairvdn.runs.devices.layout import ShardedEnvs, Layout, OnOneDevice, ShardedSeeds
-from pairvdn.checks import hint
+from pairvdn.envs import Environment
 from pairvdn.learning.devices import AXIS
+from pairvdn.runs.devices.layout import Layout, OnOneDevice, ShardedEnvs, ShardedSeeds
+from pairvdn.runs.devices.process_group import require_equal_devices
 
-# What can be divided among devices.
+# The axes that can be sharded over devices.
 LAYOUTS: dict[str, type[ShardedEnvs | ShardedSeeds]] = {"envs": ShardedEnvs, "seeds": ShardedSeeds}
 
 
 @dataclasses.dataclass(frozen=True)
 class Shards:
-    """`devices` of all that JAX sees (None: all of them), and what is divided among them.
+    """The first `devices` that JAX sees (None: all), and the axis that is sharded over them.
 
     With `jax.distributed` these are the devices of all processes together.
     """
@@ -30,17 +30,18 @@ class Shards:
     over: str = "envs"
 
     def __post_init__(self) -> None:
-        if self.devices is not None and self.devices < 1:
-            raise ConfigError(f"devices must be at least 1, not {self.devices}.")
-        if self.over not in LAYOUTS:
-            raise ConfigError(f"{self.over!r} cannot be divided; {hint(self.over, LAYOUTS)}")
+        try:
+            require_at_least(1, devices=1 if self.devices is None else self.devices)
+            require_one_of(sorted(LAYOUTS), shard=self.over)
+        except ValueError as error:
+            raise ConfigError(one_line(error)) from error
 
     def layout(self, built: Built, num_seeds: int | None) -> Layout:
-        """Where to train; `ConfigError` says what to change if that cannot be divided."""
+        """The layout of this run; `ConfigError` says what to change if it cannot be sharded."""
         if not isinstance(built.env, Environment):
             raise ConfigError(
-                f"{built.env.name} is stepped on the host, and its environments cannot be divided "
-                "among devices: leave --devices out."
+                f"{built.env.name} is stepped on the host and cannot be sharded over devices: "
+                "leave --devices out."
             )
         devices = self._chosen()
         if self.over == "seeds":
@@ -57,34 +58,29 @@ class Shards:
         count = len(there) if self.devices is None else self.devices
         if count > len(there):
             raise ConfigError(
-                f"There is no more than {len(there)} of the {count} devices; a CPU acts as several "
-                f"with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
+                f"There are no more than {len(there)} of the {count} devices; a CPU acts as "
+                f"several with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
             )
         if jax.process_count() > 1:
-            _require_all(there, count)
-            # The first contact must be made within 30 s. So it is made here, where all come at the
-            # same time, and not after compilation, which takes some longer than others.
+            if count != len(there):
+                raise ConfigError(
+                    f"Processes that train together use all of their {len(there)} devices, not "
+                    f"{count}: --devices all."
+                )
+            require_equal_devices()
+            # The first exchange must happen within 30 s. So it happens here, where all processes
+            # arrive together, and not after compilation, whose time varies.
             multihost_utils.sync_global_devices("pairvdn has chosen its devices")
         return there[:count]
 
 
-def _require_all(there: list[jax.Device], count: int) -> None:
-    if count != len(there):
-        raise ConfigError(
-            f"Processes that train together use all of their {len(there)} devices, not {count}: "
-            "--devices all."
-        )
-    each = collections.Counter(device.process_index for device in there)
-    if len(set(each.values())) > 1:
-        counts = ", ".join(f"process {index}: {number}" for index, number in sorted(each.items()))
-        raise ConfigError(f"Every process must have as many devices as the others ({counts}).")
-
-
 def _require_seeds(num_seeds: int | None, count: int) -> None:
     if num_seeds is None:
-        raise ConfigError(f"--shard seeds needs several: --seeds {max(2, count)}, say.")
+        raise ConfigError(
+            f"--shard seeds needs several seeds, for example --seeds {max(2, count)}."
+        )
     if num_seeds % count:
         raise ConfigError(
-            f"--shard seeds gives every device as many seeds: --seeds must be a multiple of the "
-            f"{count} devices, not {num_seeds}."
+            f"--shard seeds gives every device the same number of seeds: --seeds must be a "
+            f"multiple of the {count} devices, not {num_seeds}."
         )

@@ -51,7 +51,7 @@ def table1(
     for rotation, task in ROTATIONS.items():
         for method in scale.methods:
             folder = ensure_trained(out, task, method, scale, on_epoch=on_epoch, say=say)
-            evaluated = evaluate(folder, settings)
+            evaluated = evaluate(folder, settings).to_dict()
             if method == scale.methods[0]:
                 cells += _cells("random", rotation, evaluated, evaluated["extra"]["random"])
             cells += _cells(method, rotation, evaluated, evaluated["extra"])

@@ -103,7 +103,7 @@ def test_nothing_is_lost_where_no_checkpoint_can_be_used(run: Path) -> None:
     shutil.rmtree(run / "checkpoints" / f"epoch-{EPOCHS:06d}")
     (run / "checkpoints" / f"epoch-{EPOCHS - 1:06d}" / "replay.npz").unlink()
     before = {path: path.read_bytes() for path in run.rglob("*.*") if path.is_file()}
-    with pytest.raises(RunError, match="they are left as they are"):
+    with pytest.raises(RunError, match="nothing was changed"):
         resume(run, say=lambda _: None)
     assert {path: path.read_bytes() for path in before} == before
     assert pairvdn.load(run).epoch == EPOCHS - 1
@@ -112,7 +112,7 @@ def test_nothing_is_lost_where_no_checkpoint_can_be_used(run: Path) -> None:
 def test_what_belongs_to_another_config_is_not_loaded(run: Path) -> None:
     config = run / "config.toml"
     config.write_text(re.sub(r"hidden_sizes = \[\d+", "hidden_sizes = [7", config.read_text()))
-    with pytest.raises(RunError, match="belongs to another config"):
+    with pytest.raises(RunError, match=r"does not fit config\.toml"):
         pairvdn.load(run)
 
 

@@ -216,7 +216,7 @@ def test_what_cannot_be_is_one_line(
     [
         (["climbing/vdn", "--learner.num-envs=6"], "num_envs must be a multiple"),
         (["climbing/vdn", "--shard=seeds", "--seeds=3"], "--seeds must be a multiple of the 4"),
-        (["box-jump/vdn-paper"], "single environment cannot be divided among 4"),
+        (["box-jump/vdn-paper"], "single environment cannot be sharded over 4"),
         (["pettingzoo:mpe2.simple_spread_v3", "--method", "vdn"], "is stepped on the host"),
     ],
 )

@@ -110,7 +110,7 @@ def test_last_and_best_are_told_apart(vdn: Path, tmp_path: Path) -> None:
     assert best.checkpoint == "best"
     assert best.epochs == (load(run, "best").epoch,)
     shutil.rmtree(run / "checkpoints" / "best")
-    with pytest.raises(RunError, match="no intact best checkpoint"):
+    with pytest.raises(RunError, match="no best checkpoint"):
         evaluate(run, Settings(checkpoint="best", episodes=3))
 
 

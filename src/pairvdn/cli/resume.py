@@ -38,6 +38,6 @@ def main(arguments: Sequence[str]) -> int:
             shards=shards,
         )
     if not given.quiet:
-        already = "" if resumed else " already"
+        already = "" if resumed else " already: nothing to do"
         print(f"{given.run} has finished its {config.epochs} epochs{already}")
     return 0

@@ -85,4 +85,4 @@ def _read_value(folder: RunFolder, which: str, config: Config, env: Task) -> tup
             require_same(path, array, like)
         value: Value[Any] = eqx.combine(jax.tree.map(jnp.asarray, arrays), rest)
         return value, epoch
-    raise RunError(f"{folder.path} has no intact {which} checkpoint yet.")
+    raise RunError(f"{folder.path} has no {which} checkpoint yet, or only damaged ones.")

@@ -103,8 +103,8 @@ def newest_sound(
         return Found(states, float(facts["seconds"]), facts.get("place"))
     if common or all(one.saved() for one in folders):
         raise RunError(
-            f"{folders[0].path} has no checkpoint that can be resumed, only damaged or exported "
-            "ones: train in another folder, or move them away to start over."
+            f"{folders[0].path} has no checkpoint that can be resumed, and nothing was changed: "
+            "train in another folder, or move its checkpoints away to start over."
         )
     if any(one.saved() for one in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")

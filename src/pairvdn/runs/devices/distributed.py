@@ -55,8 +55,8 @@ def connect(
 
     Without a coordinator JAX detects the cluster: SLURM, Open MPI, Kubernetes, Cloud TPU.
     `ConfigError` names the settings that differ, in every process; the versions of the software
-    are among them. A process that waits longer than `wait` seconds ends with one line: JAX cannot
-    give up waiting, it aborts the process.
+    are among them. A process that waits longer than `wait` seconds ends with one line, since JAX
+    would abort it with a stack trace, as it does at once when two processes have the same id.
     """
     by_hand: dict[str, Any] = {}
     if coordinator is not None:
@@ -76,7 +76,10 @@ def connect(
         except ValueError as error:  # JAX lacks an address, a count or an index
             raise ConfigError(f"{_NO_CLUSTER} ({one_line(error)}).") from error
         except RuntimeError as error:
-            raise RunError(f"The processes cannot be connected: {one_line(error)}") from error
+            at = f" at {coordinator.address}" if coordinator else ""
+            raise RunError(
+                f"JAX cannot connect the processes{at} ({one_line(error)}): is the port in use?"
+            ) from error
     require_equal_devices()
     require_same_settings({**software(), **settings})
 

@@ -80,7 +80,8 @@ def part_of(whole: Learner, count: int) -> Learner:
             least = number - number % count
             near = f"{least} or {least + count}" if least else f"{count}"
             raise ValueError(
-                f"{name} must be a multiple of the number of devices, {count}, not {number}: {near}."
+                f"{name} must be a multiple of the number of devices, {count}, not {number}: "
+                f"{near}."
             )
         return number // count
 

@@ -24,9 +24,9 @@ import jax
 
 from pairvdn.config import Config, load_preset
 from pairvdn.config.config import num_updates
-from pairvdn.runs.devices.choice import Shards
-from pairvdn.runs.devices.meeting import Meeting, meet
-from pairvdn.runs.seeds import SeveralSeeds
+from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.shards import Shards
+from pairvdn.runs.training import SeveralSeeds
 
 SMALL_REPLAY = {"learner.replay_capacity": 16_384}
 SEEDS = (1, 2, 4, 8, 16)
@@ -41,16 +41,16 @@ class Job:
     seeds: int = 1
     devices: int = 1
     cores: Sequence[int] = tuple(CORES)
-    meeting: tuple[str, int, int] | None = None  # a run that several processes share
+    coordinator: tuple[str, int, int] | None = None  # of a run that several processes share
 
 
 def work(job: Job, seconds: float) -> None:
     """In a process of its own: compile, say so, and time epochs when told to."""
-    if job.meeting is not None:
-        meet(Meeting(*job.meeting), {}, seconds=300)
+    if job.coordinator is not None:
+        connect(Coordinator(*job.coordinator), {})
     config = load_preset(job.preset).replace(SMALL_REPLAY)
     built = config.build()
-    layout = Shards(None if job.meeting else job.devices).layout(built, job.seeds)
+    layout = Shards(None if job.coordinator else job.devices).layout(built, job.seeds)
     training = SeveralSeeds(built.learner, built.env, range(job.seeds), episodes=1, layout=layout)
     state = training.init()
     training.compile(state)
@@ -137,7 +137,7 @@ def compare_devices(preset: str, seconds: float) -> None:
         "1 device, 2 cores": ([Job(preset, cores=two)], 2),
         "2 devices of one process, 2 cores": ([Job(preset, devices=2, cores=two)], 2),
         "2 processes, 1 core each": (
-            [Job(preset, cores=[core], meeting=(address, i, 2)) for i, core in enumerate(two)],
+            [Job(preset, cores=[core], coordinator=(address, i, 2)) for i, core in enumerate(two)],
             2,
         ),
     }

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from pairvdn.runs.analysis.record import Settings, record_both
+from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.runs.analysis.record import record_both
 from pairvdn.viewing.watch import write_page
 
 MAX_STEPS = 1000

@@ -22,7 +22,7 @@ from pairvdn.envs.box_jump.env import BoxJump
 from pairvdn.envs.box_jump.measures import shares
 from pairvdn.envs.box_jump.observe import observe
 from pairvdn.envs.box_jump.types import BoxJumpState
-from pairvdn.evaluation.report import summary
+from pairvdn.evaluation import pooled, summary
 from pairvdn.runs import load
 from pairvdn.runs.analysis.evaluate import env_for
 from pairvdn.runs.folder import run_folders
@@ -87,6 +87,12 @@ class Replayer:
         }
 
 
+def over_seeds(seeds: list[np.ndarray]) -> dict[str, Any] | None:
+    """A summary over the means of several seeds, or over the episodes of one."""
+    together = pooled([summary(episodes) for episodes in seeds])
+    return None if together is None else together._asdict()
+
+
 def main() -> None:
     """Replay every seed of the folders and print and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -108,7 +114,8 @@ def main() -> None:
             means = {name: round(float(np.nanmean(ones)), 3) for name, ones in seeds[-1].items()}
             print(run, means, flush=True)
         found[folder.name] = {
-            name: summary([one[name][~np.isnan(one[name])] for one in seeds]) for name in seeds[0]
+            name: over_seeds([one[name][~np.isnan(one[name])] for one in seeds])
+            for name in seeds[0]
         }
     if given.json:
         result = {"episodes": given.episodes, "max_steps": given.max_steps, "rows": found}

@@ -75,7 +75,7 @@ def train(what: dict[str, Any], row: str, folder: Path) -> None:
 
 def numbers(what: dict[str, Any], row: str, folder: Path) -> dict[str, Any]:
     """What the last checkpoints of all seeds of a row do, and what they cost."""
-    evaluated = evaluate(folder, Settings(**what["evaluation"]))
+    evaluated = evaluate(folder, Settings(**what["evaluation"])).to_dict()
     runs = run_folders(folder)
     last = [read_metrics(run)[-1] for run in runs]
     versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))

@@ -59,6 +59,26 @@ def test_layers(copy: Path) -> None:
     assert "pairvdn.maximise.upwards -> pairvdn.envs" in found.stdout
 
 
+@pytest.mark.parametrize(
+    ("module", "text", "broken"),
+    [
+        (
+            "runs/folder.py",
+            "from pairvdn.runs.train import train\n",
+            "runs.folder -> pairvdn.runs.train",
+        ),
+        ("runs/lock.py", "import pairvdn.runs.signals\n", "runs.lock -> pairvdn.runs.signals"),
+        ("runs/stray.py", '"""In no layer."""\n', "stray"),
+    ],
+)
+def test_layers_of_runs(copy: Path, module: str, text: str, broken: str) -> None:
+    with (copy / "src/pairvdn" / module).open("a") as file:
+        file.write(text)
+    found = lint_imports(copy)
+    assert found.returncode == 1
+    assert broken in found.stdout
+
+
 def test_a_module_that_is_in_no_layer_is_refused(copy: Path) -> None:
     (copy / "src/pairvdn/stray.py").write_text('"""In no layer."""\n')
     found = lint_imports(copy)

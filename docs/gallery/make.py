@@ -16,9 +16,8 @@ from PIL import Image
 from pairvdn.cli.progress import progress
 from pairvdn.config import load_preset
 from pairvdn.runs import train
-from pairvdn.runs.analysis.evaluate import Settings as EvaluationSettings
-from pairvdn.runs.analysis.evaluate import evaluate
-from pairvdn.runs.analysis.record import RecordedRun, Settings, record_both, record_run
+from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.analysis.record import RecordedRun, record_both, record_run
 from pairvdn.runs.folder import read_config, read_metrics
 from pairvdn.viewing.film import write_gif
 from pairvdn.viewing.stage import Stage, shown_runs
@@ -179,7 +178,7 @@ def cells(run: Trained, shown: RecordedRun, episode: int) -> Iterator[str]:
     played = shown.recordings[episode]
     steps = read_metrics(run.folder)[-1]["env_steps"]
     seed = read_config(run.folder).seed
-    evaluated = evaluate(run.folder, EvaluationSettings())
+    evaluated = evaluate(run.folder, Settings()).to_dict()
     score = evaluated["return"]
     yield f"`{shown.method}`"
     yield f"{steps:,} steps, seed {seed}"

@@ -11,9 +11,14 @@ if TYPE_CHECKING:
 __version__ = version("pairvdn")
 
 
-def load(folder: "str | Path", checkpoint: Literal["last", "best"] = "last") -> "Loaded":
-    """Load what a run has learned: `pairvdn.load("runs/x").value`, `.env`, `.config`."""
-    # Only here: `import pairvdn` alone must not take the seconds that jax needs.
+def load(
+    folder: "str | Path", checkpoint: Literal["last", "best"] = "last", *, trust: bool = False
+) -> "Loaded":
+    """Load the learned value of a run: `pairvdn.load("runs/x").value`, `.env`, `.config`.
+
+    `trust` imports the classes that the run's config names; only for folders that you trust.
+    """
+    # Imported here: `import pairvdn` alone must not take the seconds that jax needs.
     from pairvdn.runs.load import load as load_run
 
-    return load_run(folder, checkpoint)
+    return load_run(folder, checkpoint, trust=trust)

@@ -11,7 +11,7 @@ from small_grids import cells_of, small_grid
 
 from pairvdn.cli import main
 from pairvdn.cli.cells_table import cells_progress
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies import Standing
 
 

@@ -1,7 +1,7 @@
 """What a person reads of an epoch."""
 
 from pairvdn.cli.progress import numbers
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 
 CLOCK = {"env_steps_per_second": 10.0, "updates_per_second": 1.0}
 

@@ -1,6 +1,6 @@
 """A learner in parts. `vmap` with a named axis acts as the devices: the collectives are the same.
 
-Real devices and processes are in tests/experiment/test_devices.py.
+Real devices and processes are in tests/runs/test_devices.py.
 """
 
 from typing import Any

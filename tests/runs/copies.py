@@ -11,9 +11,9 @@ import jax
 import numpy as np
 
 from pairvdn.config import load_preset
-from pairvdn.runs.devices.meeting import Meeting, meet
-from pairvdn.runs.devices.choice import Shards
-from pairvdn.runs.trainings import training_of_one
+from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.shards import Shards
+from pairvdn.runs.training import training_of_one
 
 SMALL = {
     "learner.num_envs": 4,
@@ -28,7 +28,7 @@ SMALL = {
 
 def main() -> None:
     if len(sys.argv) > 1:
-        meet(Meeting(sys.argv[1], int(sys.argv[2]), 2), {}, seconds=60)
+        connect(Coordinator(sys.argv[1], int(sys.argv[2]), 2), {}, wait=60)
     config = load_preset("climbing/pairvdn").replace(SMALL)
     built = config.build()
     training = training_of_one(config, built, 0, Shards().layout(built, None))

@@ -15,9 +15,9 @@ from processes import arrays, assert_same_end, command, metrics_without_clock
 import pairvdn
 from pairvdn.cli import main
 from pairvdn.config import load_preset
+from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs import resume, train
 from pairvdn.runs.errors import RunError
-from pairvdn.runs import checkpoint as checkpoints
 
 EPOCHS = 6
 CONFIG = load_preset("wall/vdn").replace(
@@ -94,7 +94,7 @@ def test_the_checkpoint_before_a_damaged_one_is_used(
     said: list[str] = []
     epochs: list[int] = []
     assert resume(run, say=said.append, on_epoch=lambda report: epochs.append(report.epoch))
-    assert any(f"epoch-{EPOCHS:06d} is not used" in one for one in said)
+    assert any(f"epoch-{EPOCHS:06d} is damaged" in one for one in said)
     assert epochs == [EPOCHS]
     assert_same_end(run, finished, EPOCHS)
 
@@ -103,7 +103,7 @@ def test_nothing_is_lost_where_no_checkpoint_can_be_used(run: Path) -> None:
     shutil.rmtree(run / "checkpoints" / f"epoch-{EPOCHS:06d}")
     (run / "checkpoints" / f"epoch-{EPOCHS - 1:06d}" / "replay.npz").unlink()
     before = {path: path.read_bytes() for path in run.rglob("*.*") if path.is_file()}
-    with pytest.raises(RunError, match="they are left as they are"):
+    with pytest.raises(RunError, match="nothing was changed"):
         resume(run, say=lambda _: None)
     assert {path: path.read_bytes() for path in before} == before
     assert pairvdn.load(run).epoch == EPOCHS - 1
@@ -112,7 +112,7 @@ def test_nothing_is_lost_where_no_checkpoint_can_be_used(run: Path) -> None:
 def test_what_belongs_to_another_config_is_not_loaded(run: Path) -> None:
     config = run / "config.toml"
     config.write_text(re.sub(r"hidden_sizes = \[\d+", "hidden_sizes = [7", config.read_text()))
-    with pytest.raises(RunError, match="belongs to another config"):
+    with pytest.raises(RunError, match=r"does not fit config\.toml"):
         pairvdn.load(run)
 
 
@@ -126,7 +126,7 @@ def test_a_file_that_is_no_json_is_named(file: str, run: Path, capsys) -> None:
 def test_loading_warns_and_uses_the_one_before(run: Path) -> None:
     assert pairvdn.load(run).epoch == EPOCHS
     truncate(run / "checkpoints" / f"epoch-{EPOCHS:06d}" / "learner.npz")
-    with pytest.warns(UserWarning, match=f"epoch-{EPOCHS:06d} is not used"):
+    with pytest.warns(UserWarning, match=f"epoch-{EPOCHS:06d} is skipped"):
         assert pairvdn.load(run).epoch == EPOCHS - 1
 
 
@@ -216,7 +216,7 @@ def test_seeds_have_a_checkpoint_in_common_while_they_are_saved(
     monkeypatch.undo()
     said: list[str] = []
     assert resume(run, say=said.append)
-    assert f"going on after epoch 1 of {EPOCHS}" in said
+    assert f"resuming after epoch 1 of {EPOCHS}" in said
     for seed in run.glob("seed-*"):
         assert [one.name for one in (seed / "checkpoints").glob("epoch-*")] == ["epoch-000006"]
 

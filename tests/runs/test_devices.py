@@ -91,7 +91,10 @@ def test_resumed_on_other_devices_it_goes_on_and_says_so(
 ) -> None:
     copy = cut_after(four, 2, tmp_path / "copy")
     assert main(["resume", str(copy), "--quiet"]) == 0
-    assert "trained on environments over 4 devices and goes on" in capsys.readouterr().err
+    assert (
+        "trained on environments over 4 devices and resumed on one device"
+        in capsys.readouterr().err
+    )
     for name in ("env_steps", "updates", "episodes"):
         expected = [line[name] for line in metrics_without_clock(four)]
         assert [line[name] for line in metrics_without_clock(copy)] == expected
@@ -213,7 +216,7 @@ def test_what_cannot_be_is_one_line(
     [
         (["climbing/vdn", "--learner.num-envs=6"], "num_envs must be a multiple"),
         (["climbing/vdn", "--shard=seeds", "--seeds=3"], "--seeds must be a multiple of the 4"),
-        (["box-jump/vdn-paper"], "single environment cannot be divided among 4"),
+        (["box-jump/vdn-paper"], "single environment cannot be sharded over 4"),
         (["pettingzoo:mpe2.simple_spread_v3", "--method", "vdn"], "is stepped on the host"),
     ],
 )

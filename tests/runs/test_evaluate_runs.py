@@ -1,5 +1,6 @@
 """Runs on disk become numbers: always the same ones, and never those of another checkpoint."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from small_runs import small_run
 
-from pairvdn.envs import make
-from pairvdn.evaluation import play_greedy
 from pairvdn.config.errors import ConfigError
+from pairvdn.envs import make
+from pairvdn.evaluation import play_greedy, pooled, summary
 from pairvdn.runs import load
 from pairvdn.runs.analysis.compare import comparable, compare, grouped, task_labels
 from pairvdn.runs.analysis.curves import (
@@ -21,8 +22,8 @@ from pairvdn.runs.analysis.curves import (
     learning_curve,
     shading,
 )
+from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate, moments
 from pairvdn.runs.errors import RunError
-from pairvdn.runs.analysis.evaluate import Settings, evaluate, moments
 from pairvdn.runs.export import export
 from pairvdn.runs.folder import read_config
 
@@ -47,9 +48,9 @@ def test_the_same_numbers_twice_and_from_a_copy(boxes: Path, tmp_path: Path) -> 
     first = evaluate(boxes, settings)
     assert evaluate(boxes, settings) == first
     copy = Path(shutil.copytree(boxes, tmp_path / "copy"))
-    assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
+    assert dataclasses.replace(evaluate(copy, settings), run=first.run) == first
     shutil.rmtree(copy / "evaluations")
-    assert {**evaluate(copy, settings), "run": ""} == {**first, "run": ""}
+    assert dataclasses.replace(evaluate(copy, settings), run=first.run) == first
 
 
 def test_the_numbers_are_those_of_the_loaded_value(boxes: Path) -> None:
@@ -59,12 +60,12 @@ def test_the_numbers_are_those_of_the_loaded_value(boxes: Path) -> None:
         env, loaded.value, episodes=3, seed=5, action_repeat=loaded.action_repeat, moments=(8, 12)
     )
     evaluated = evaluate(boxes, Settings(episodes=3, max_steps=12, seed=5))
-    assert evaluated["return"]["values"] == played.returns.tolist()
-    heights = evaluated["extra"]["measures"]["best_height"]
-    assert list(heights) == ["8", "12"]
-    assert heights["12"]["values"] == played.measures["best_height"][12].tolist()
-    assert evaluated["max_steps"] == 12
-    assert len(evaluated["random"]["values"]) == 30
+    assert evaluated.greedy.returns.values == played.returns.tolist()
+    heights = evaluated.greedy.measures["best_height"]
+    assert list(heights) == [8, 12]
+    assert heights[12].values == played.measures["best_height"][12].tolist()
+    assert evaluated.max_steps == 12
+    assert len(evaluated.random.returns.values) == 30
 
 
 def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
@@ -76,30 +77,38 @@ def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
     settings = Settings(episodes=2)
     first = evaluate(run, settings)
     (file,) = (run / "evaluations").glob("last-*-2-*.json")
-    assert json.loads(file.read_text()) == first
-    stale = {**first, "extra": {**first["extra"], "fingerprint": "other"}, "return": None}
-    file.write_text(json.dumps(stale))
-    assert evaluate(run, settings) == first
-    file.write_text("{")
-    assert evaluate(run, settings) == first
+    plain = json.loads(file.read_text())
+    assert Evaluated.from_dict(plain) == first
+    assert plain == first.to_dict()
+    stale = {**plain, "extra": {**plain["extra"], "fingerprint": "other"}, "seeds": 9}
+    for unusable in (
+        json.dumps(stale),
+        "{",
+        "[]",
+        '{"extra": 1}',
+        json.dumps({**plain, "return": 1}),
+    ):
+        file.write_text(unusable)
+        assert evaluate(run, settings) == first
 
 
 def test_several_seeds_count_one_number_each(vdn: Path) -> None:
     together = evaluate(vdn, Settings(episodes=4))
     single = [evaluate(vdn / f"seed-{seed}", Settings(episodes=4)) for seed in range(3)]
-    assert together["interval_over"] == "seeds"
-    assert {one["interval_over"] for one in single} == {"episodes"}
-    assert together["return"]["values"] == [one["return"]["mean"] for one in single]
-    assert together["extra"]["seeds"] == 3
-    assert together["random"] == single[0]["random"]
+    assert together.interval_over == "seeds"
+    assert {one.interval_over for one in single} == {"episodes"}
+    assert together.greedy.returns.values == [one.greedy.returns.mean for one in single]
+    assert together.seeds == 3
+    assert together.random == single[0].random
+    assert Evaluated.from_dict(json.loads(json.dumps(together.to_dict()))) == together
 
 
 def test_last_and_best_are_told_apart(vdn: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(vdn / "seed-1", tmp_path / "run"))
-    assert evaluate(run, Settings(checkpoint="last"))["extra"]["epochs"] == [4]
+    assert evaluate(run, Settings(checkpoint="last")).epochs == (4,)
     best = evaluate(run, Settings(checkpoint="best"))
-    assert best["checkpoint"] == "best"
-    assert best["extra"]["epochs"] == [load(run, "best").epoch]
+    assert best.checkpoint == "best"
+    assert best.epochs == (load(run, "best").epoch,)
     shutil.rmtree(run / "checkpoints" / "best")
     with pytest.raises(RunError, match="no best checkpoint"):
         evaluate(run, Settings(checkpoint="best", episodes=3))
@@ -112,7 +121,7 @@ def test_a_run_that_diverged_is_counted(vdn: Path, tmp_path: Path) -> None:
     lines[-1]["diverged"] = True
     metrics.write_text("".join(json.dumps(line) + "\n" for line in lines))
     evaluated = evaluate(runs, Settings(episodes=5))
-    assert (evaluated["extra"]["diverged"], evaluated["extra"]["seeds"]) == (1, 3)
+    assert (evaluated.diverged, evaluated.seeds) == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -140,29 +149,29 @@ def test_compare_puts_methods_of_a_task_side_by_side(vdn: Path, iql: Path) -> No
     first, second = comparison.rows
     assert (first.method, first.seeds, second.method, second.seeds) == ("vdn", 3, "iql", 2)
     assert first.better.value == 0.5  # against itself
-    values = evaluate(vdn, Settings(episodes=2))["return"]["values"]
+    values = evaluate(vdn, Settings(episodes=2)).greedy.returns.values
     assert first.mean.value == pytest.approx(np.mean(values))
     assert comparison.over_tasks == {}
 
 
-def _report(*seeds: list[float]) -> dict:
-    """As `evaluate` reports: a number per seed, or per episode of the only one."""
-    means = [float(np.mean(one)) for one in seeds]
-    alone = len(seeds) == 1
-    returns = {"mean": float(np.mean(means)), "values": seeds[0] if alone else means}
-    return {"return": returns, "interval_over": "episodes" if alone else "seeds"}
+def _evaluated(known: Evaluated, *seeds: list[float]) -> Evaluated:
+    """Other returns: a number per seed, or per episode of the only one."""
+    returns = pooled([summary(np.array(one)) for one in seeds])
+    greedy = dataclasses.replace(known.greedy, returns=returns)
+    return dataclasses.replace(known, greedy=greedy, seeds=len(seeds))
 
 
-def test_seeds_are_compared_with_seeds() -> None:
+def test_seeds_are_compared_with_seeds(vdn: Path) -> None:
+    known = evaluate(vdn, Settings(episodes=2))
     # Half of the only seed's episodes beat every other seed; its mean beats none.
-    alone = [_report([0.0, 19.0] * 10)]
-    others = [_report([10.0], [10.1], [9.9])]
+    alone = [_evaluated(known, [0.0, 19.0] * 10)]
+    others = [_evaluated(known, [10.0], [10.1], [9.9])]
     mine, first = comparable(others, alone)
     assert (mine.tolist(), first.tolist()) == ([10.0, 10.1, 9.9], [9.5])
     assert comparable(alone, alone)[0].size == 20
 
 
-def test_an_exported_team_has_no_best_checkpoint(vdn: Path, iql: Path, tmp_path: Path) -> None:
+def test_an_exported_run_has_no_best_checkpoint(vdn: Path, iql: Path, tmp_path: Path) -> None:
     export(vdn / "seed-0", tmp_path / "team")
     team, run = compare([tmp_path / "team", iql / "seed-0"], Settings(episodes=2)).rows
     assert team.best_checkpoint is None
@@ -252,7 +261,7 @@ def test_a_run_that_stopped_early_shortens_curves_and_not_ends(vdn: Path, tmp_pa
     assert final_returns(runs).values == pytest.approx(ends)
     other = json.loads(first)
     (early / "metrics.jsonl").write_text(json.dumps({**other, "epoch": 7}) + "\n")
-    with pytest.raises(RunError, match="after other numbers of epochs"):
+    with pytest.raises(RunError, match="after different epochs"):
         learning_curve(runs)
 
 

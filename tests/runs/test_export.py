@@ -9,8 +9,8 @@ import pytest
 from small_runs import small_run
 
 from pairvdn.runs import load
-from pairvdn.runs.errors import FolderError
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.errors import FolderError
 from pairvdn.runs.export import export
 from pairvdn.runs.pretrained import is_pretrained, pretrained_names, run_path
 from pairvdn.runs.train import resume
@@ -28,7 +28,7 @@ def test_it_acts_as_the_run_does(run: Path, tmp_path: Path) -> None:
     jax.tree.map(np.testing.assert_array_equal, *arrays)
     assert load(small).epoch == load(run).epoch
     settings = Settings(episodes=4)
-    numbers = [evaluate(one, settings)["return"] for one in (run, small)]
+    numbers = [evaluate(one, settings).greedy for one in (run, small)]
     assert numbers[0] == numbers[1]
     assert size == sum(
         file.stat().st_size

@@ -11,9 +11,9 @@ from small_runs import shared_folder
 
 import pairvdn
 from pairvdn.cli import main
+from pairvdn.config import load_preset
 from pairvdn.envs import HostEnvironment
 from pairvdn.evaluation import record_greedy
-from pairvdn.config import load_preset
 from pairvdn.runs import resume, train
 from pairvdn.runs.errors import Interrupted
 
@@ -101,7 +101,7 @@ def test_a_stopped_run_goes_on_with_new_episodes_and_says_so(tmp_path: Path) -> 
         train(config, run, on_epoch=stop)
     said: list[str] = []
     assert resume(run, say=said.append)
-    assert any(line.startswith("warning") and "start anew" in line for line in said)
+    assert any(line.startswith("warning") and "episodes restart" in line for line in said)
     assert len(metrics_without_clock(run)) == 3
     assert not resume(run)
     with np.load(run / "checkpoints/epoch-000003/learner.npz") as stored:

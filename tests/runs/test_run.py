@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import pairvdn
+from pairvdn.acting import GreedyPolicy
 from pairvdn.cli import main
 from pairvdn.runs import read_metrics, run_folders
 from pairvdn.runs.errors import FolderError
-from pairvdn.acting import GreedyPolicy
 
 SMALL = ["--learner.num-envs=4", "--learner.replay-capacity=512", "--epochs=3"]
 

@@ -9,8 +9,8 @@ import pytest
 from small_grids import carried_out, cells_of, metrics, states
 
 from pairvdn.config.errors import ConfigError
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import Interrupted
-from pairvdn.runs.loop import Report
 from pairvdn.studies import Cell, Executor, Here, News, Processes, Standing
 from pairvdn.studies.storage import Folder, Storage, storage
 
@@ -90,7 +90,7 @@ def _stopped_then_finished(
     assert told[-1] == (FIRST, Standing("stopped"))  # and the second one was not started
     standings, told = carried_out(cells, place, executor)
     assert set(states(standings).values()) == {"finished"}
-    went_on = [(name, news) for name, news in told if str(news).startswith("going on after epoch")]
+    went_on = [(name, news) for name, news in told if str(news).startswith("resuming after epoch")]
     assert [name for name, _ in went_on] == [FIRST]
     assert metrics(place, cells) == metrics(undisturbed, cells)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from small_grids import carried_out, cells_of, metrics, states
 
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import Interrupted
-from pairvdn.runs.loop import Report
 from pairvdn.studies import Cell, Here, News, Processes, RayCluster, Resources, Standing
 from pairvdn.studies.storage import Folder, Storage, storage
 
@@ -114,7 +114,7 @@ def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
     (again,) = (
         int(news.split()[4])
         for _, news in told
-        if isinstance(news, str) and news.startswith("going on after epoch")
+        if isinstance(news, str) and news.startswith("resuming after epoch")
     )
     assert again > 0
     assert metrics(place, LONG_CELLS) == metrics(undisturbed, LONG_CELLS)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, cast
 
 from pairvdn.cli.progress import Stream, numbers
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies import Cell, News, Standing, Tell
 
 _BAD = ("failed", "diverged")

@@ -1,26 +1,26 @@
-"""`pairvdn compare`: several runs side by side."""
+"""`pairvdn compare`: several runs in one table."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from pairvdn.cli.evaluate import add_evaluation_flags, evaluation_settings
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.run_flags import add_episode_flags, add_runs, add_trust, episode_settings
 from pairvdn.cli.tables import estimate, table
 from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
 ABOUT = """Evaluate several runs and compare them: mean and interquartile mean of the last
-checkpoints, mean of the best ones, and how likely a seed of one method beats a seed of the first
-one that is named (0.5: neither is better). Runs of one method and task are put together. Brackets
-are 95 % bootstrap intervals over training seeds, or over episodes where there is one seed."""
+checkpoints, mean of the best ones, and the probability that a seed of a method beats a seed of the
+first method (0.5: neither is better). Runs of one method and task are pooled. Brackets are 95 %
+bootstrap intervals over training seeds, or over episodes if there is one seed."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Compare runs."""
     parser = Parser("compare", ABOUT)
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="folders of runs")
-    add_evaluation_flags(parser)
+    add_runs(parser)
+    add_episode_flags(parser, episodes=20)
+    add_trust(parser)
     given = parser.parse_all(arguments)
-    print(_text(compare(given.runs, evaluation_settings(given))))
+    print(_text(compare(given.runs, episode_settings(given))))
     return 0
 
 

@@ -14,8 +14,8 @@ from pairvdn.cli.tables import interval, table
 from pairvdn.config import load_preset
 from pairvdn.evaluation import Played, play_greedy, play_random, summary
 from pairvdn.runs import load, train
-from pairvdn.runs.analysis.evaluate import env_for, moments
-from pairvdn.runs.analysis.record import Settings, record_run
+from pairvdn.runs.analysis.evaluate import Settings, env_for, moments
+from pairvdn.runs.analysis.record import record_run
 from pairvdn.runs.load import Loaded
 from pairvdn.values import Value
 
@@ -62,7 +62,7 @@ def _table(last: Loaded, best: Loaded, episodes: int) -> str:
     """Best heights of all four policies; the networks play the same starts."""
     env = env_for(last, LONG)
     when = moments(last.env.max_steps, LONG)
-    untrained = last.config.build().make_value(key=jax.random.key(0))
+    untrained = last.config.make_value(last.env, key=jax.random.key(0))
 
     def play(value: Value[Any]) -> Played:
         return play_greedy(
@@ -81,7 +81,7 @@ def _table(last: Loaded, best: Loaded, episodes: int) -> str:
         f"trained, best (epoch {best.epoch})": play(best.value),
     }
     cells = [
-        [name, *(interval(summary([played.measures["best_height"][t]]), 2) for t in when)]
+        [name, *(interval(summary(played.measures["best_height"][t]), 2) for t in when)]
         for name, played in rows.items()
     ]
     heads = ["best height in boxes", *(f"t={moment}" for moment in when)]

@@ -1,4 +1,4 @@
-"""Flags about devices and about processes that train together."""
+"""Flags about devices and processes that train together; see docs/scale.md."""
 
 import argparse
 from collections.abc import Mapping
@@ -7,60 +7,67 @@ from typing import Any
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
-from pairvdn.runs.devices.choice import LAYOUTS, Shards
-from pairvdn.runs.devices.meeting import Meeting, meet, slurm_meeting
+from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.shards import LAYOUTS, Shards
 
 
 def add_device_flags(parser: Parser) -> None:
-    """Flags about where to train; docs/scale.md tells how they are used."""
+    """Flags about where to train."""
     group = parser.add_argument_group("devices")
     group.add_argument(
-        "--devices", metavar="all|N", help="divide the run among all devices, or the first N"
+        "--devices", metavar="all|N", help="shard the run over all devices, or the first N"
     )
     group.add_argument(
-        "--shard", choices=sorted(LAYOUTS), default="envs", help="what is divided (now envs)"
+        "--shard", choices=sorted(LAYOUTS), default="envs", help="the sharded axis (now envs)"
     )
     group.add_argument(
-        "--coordinator", metavar="HOST:PORT", help="where processes meet: a port of the first one"
+        "--distributed",
+        action="store_true",
+        help="train together with the other tasks of this SLURM step, MPI job or Kubernetes job",
     )
-    group.add_argument("--process-id", metavar="I", help="which of them this is, from 0")
-    group.add_argument("--num-processes", metavar="P", help="how many there are")
     group.add_argument(
-        "--wait", metavar="SECONDS", default="300", help="how long for the others (now 300)"
+        "--coordinator", metavar="HOST:PORT", help="address of process 0, to start by hand"
+    )
+    group.add_argument("--process-id", metavar="I", help="index of this process, from 0")
+    group.add_argument("--num-processes", metavar="P", help="number of processes")
+    group.add_argument(
+        "--wait", metavar="SECONDS", default="300", help="time for all to connect (now 300)"
     )
 
 
 def shards_of(given: argparse.Namespace, settings: Mapping[str, Any]) -> Shards | None:
-    """What the flags say, after meeting the other processes if there are any.
+    """The devices that the flags describe, after connecting to the other processes, if any.
 
-    `settings` is all that must be the same in every process, besides these flags.
+    `settings` is everything that must be the same in every process, besides these flags.
     """
-    meeting = _meeting(given)
-    if given.devices is None and meeting is None:
+    coordinator = _coordinator(given)
+    together = given.distributed or coordinator is not None
+    if given.devices is None and not together:
         if given.shard != "envs":
-            raise ConfigError(f"--shard {given.shard} divides among devices: --devices all, say.")
+            raise ConfigError(f"--shard {given.shard} needs devices: add --devices all.")
         return None
-    all_ = given.devices in (None, "all")
-    shards = Shards(None if all_ else positive("--devices", given.devices), given.shard)
-    if meeting is not None:
-        told = {"devices": given.devices or "all", "shard": given.shard, **settings}
-        meet(meeting, told, seconds=positive("--wait", given.wait))
+    count = None if given.devices in (None, "all") else positive("--devices", given.devices)
+    shards = Shards(count, given.shard)
+    if together:
+        flags = {"devices": given.devices or "all", "shard": given.shard}
+        connect(coordinator, {**flags, **settings}, wait=positive("--wait", given.wait))
     return shards
 
 
-def _meeting(given: argparse.Namespace) -> Meeting | None:
-    named = {
+def _coordinator(given: argparse.Namespace) -> Coordinator | None:
+    by_hand = {
         "--coordinator": given.coordinator,
         "--process-id": given.process_id,
         "--num-processes": given.num_processes,
     }
-    missing = [flag for flag, text in named.items() if text is None]
-    if len(missing) == len(named):
-        # Tasks of SLURM may as well be runs of their own, so it takes a word to join them.
-        return slurm_meeting() if given.devices == "all" else None
+    missing = [flag for flag, text in by_hand.items() if text is None]
+    if len(missing) == len(by_hand):
+        return None
+    if given.distributed:
+        raise ConfigError("--distributed finds the processes by itself: leave --coordinator out.")
     if missing:
         raise ConfigError(f"{', '.join(missing)} must be given, too: all three or none.")
-    return Meeting(
+    return Coordinator(
         given.coordinator,
         parse("--process-id", int, given.process_id),
         positive("--num-processes", given.num_processes),
@@ -68,7 +75,7 @@ def _meeting(given: argparse.Namespace) -> Meeting | None:
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested keys as dotted ones."""
+    """A nested mapping with dotted keys."""
     found: dict[str, Any] = {}
     for key, value in config.items():
         inner = isinstance(value, Mapping)

@@ -1,25 +1,25 @@
-"""`pairvdn export`: what a run has learned, without what only training needs."""
+"""`pairvdn export`: a small copy of a run that can be shared."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.run_flags import add_checkpoint, add_run, add_trust
 from pairvdn.runs.export import export
 
-ABOUT = """Copy what a run has learned into a new, small folder: its config and its parameters,
-without replay and optimiser. evaluate, compare, watch and play take it like any run; it cannot be
-trained on."""
+ABOUT = """Copy the config and the learned parameters of a run into a new, small folder, without
+replay and optimiser. evaluate, compare, watch and play accept the copy like any run; it cannot be
+trained further."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Export a run."""
     parser = Parser("export", ABOUT)
-    parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
+    add_run(parser)
     parser.add_argument("out", metavar="FOLDER", type=Path, help="a new folder")
-    parser.add_argument(
-        "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
-    )
+    add_checkpoint(parser)
+    add_trust(parser)
     given = parser.parse_all(arguments)
-    size = export(given.run, given.out, given.checkpoint)
+    size = export(given.run, given.out, given.checkpoint, trust=given.trust)
     print(f"{given.out}: {size / 1000:.0f} kB")
     return 0

@@ -8,12 +8,13 @@ from typing import Any
 from pairvdn.acting import GreedyPolicy, RandomPolicy
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.run_flags import add_checkpoint, add_trust
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
 from pairvdn.envs import Environment, HasNames
 from pairvdn.evaluation.game import Game
-from pairvdn.runs.analysis.evaluate import env_for, require_within
+from pairvdn.runs.analysis.evaluate import env_for, require_setting
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.load import load
 from pairvdn.runs.pretrained import PREFIX, pretrained_names
@@ -40,9 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--max-steps", metavar="N", help="length of an episode; default: that of the environment"
     )
-    parser.add_argument(
-        "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
-    )
+    add_checkpoint(parser)
+    add_trust(parser)
     given = parser.parse_all(arguments)
     game, others = _game(given)
     names = _action_names(game.env)
@@ -59,19 +59,19 @@ def _game(given: Any) -> tuple[Game, str]:
     """The game, and who plays the others."""
     agent = parse("--agent", int, given.agent)
     seed = parse("--seed", int, given.seed)
-    require_within("seed", seed, 0, 2**32 - 1)
+    require_setting(0, 2**32 - 1, seed=seed)
     max_steps = None if given.max_steps is None else parse("--max-steps", int, given.max_steps)
     run = _shipped(given.env) if given.run is None else given.run
     if run is None or str(run) == "none":
         env = _new_env(given.env, max_steps)
-        require_within("agent", agent, 0, env.num_agents - 1)
+        require_setting(0, env.num_agents - 1, agent=agent)
         text = "The others act at random; --run RUN lets a trained run play them."
         return Game(env, RandomPolicy(), agent=agent, seed=seed), text
-    loaded = load(run, given.checkpoint)
+    loaded = load(run, given.checkpoint, trust=given.trust)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
     env = _pure(env_for(loaded, max_steps))
-    require_within("agent", agent, 0, env.num_agents - 1)
+    require_setting(0, env.num_agents - 1, agent=agent)
     others = GreedyPolicy(env, loaded.value)
     text = f"{run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
     repeat = loaded.action_repeat

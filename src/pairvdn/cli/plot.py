@@ -5,21 +5,23 @@ from pathlib import Path
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
+from pairvdn.cli.run_flags import add_runs, add_trust
 
-ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations while training, one panel
-per task, one curve per method, the random policy dashed. Shaded is the 95 % bootstrap interval over
-training seeds, or the standard deviation over episodes where there is one seed. A second figure,
--bars, shows where the curves end: the mean of each method, its seeds as dots, and the interval."""
+ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations during training, one
+panel per task, one curve per method, the random policy dashed. The band is the 95 % bootstrap
+interval over training seeds, or the standard deviation over episodes if there is one seed. A second
+figure, -bars, shows the final returns: the mean of each method, its seeds as dots, the interval."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Plot runs."""
     parser = Parser("plot", ABOUT)
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="folders of runs")
+    add_runs(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("curves"), help="files without suffix (now curves)"
     )
+    add_trust(parser)
     given = parser.parse_all(arguments)
-    for path in drawing("curves").plot_runs(given.runs, given.out):
+    for path in drawing("curves").plot_runs(given.runs, given.out, trust=given.trust):
         print(path)
     return 0

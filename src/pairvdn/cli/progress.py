@@ -9,8 +9,8 @@ from typing import IO, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.folder import CLOCK
-from pairvdn.runs.loop import Report
 
 OnEpoch = Callable[[Report], None]
 Say = Callable[[str], None]

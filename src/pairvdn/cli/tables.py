@@ -1,16 +1,13 @@
 """Numbers with intervals as text, and tables that line up."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from pairvdn.evaluation import Estimate
+from pairvdn.evaluation import Estimate, Summary
 
 
-def interval(one: Mapping[str, Any] | None, digits: int = 3) -> str:
-    """A mean and its interval, out of a report; a dash where there is nothing."""
-    if one is None:
-        return "–"
-    return estimate(Estimate(one["mean"], one["low"], one["high"]), digits)
+def interval(one: Summary | None, digits: int = 3) -> str:
+    """A mean and its interval; a dash for nothing."""
+    return "–" if one is None else estimate(Estimate(one.mean, one.low, one.high), digits)
 
 
 def estimate(one: Estimate, digits: int = 3) -> str:

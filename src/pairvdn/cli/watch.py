@@ -1,4 +1,4 @@
-"""`pairvdn watch`: a page on which one sees what the agents do, and why."""
+"""`pairvdn watch`: a page that shows the actions of the agents and the reasons for them."""
 
 import tempfile
 import webbrowser
@@ -7,46 +7,41 @@ from pathlib import Path
 
 from pairvdn.cli.films import add_film_flags, film_every, show_films
 from pairvdn.cli.flags import Parser
-from pairvdn.config.schema import parse
-from pairvdn.runs.analysis.record import Settings, record_both, record_run
+from pairvdn.cli.run_flags import (
+    add_checkpoint,
+    add_episode_flags,
+    add_run,
+    add_trust,
+    episode_settings,
+)
+from pairvdn.runs.analysis.record import record_both, record_run
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.viewing.watch import write_page
 
-ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, what every agent
-sees and does, and, for pair-wise methods, what each pair contributes, its table, and where the
-agents do something else than each would alone. The page is one HTML file that needs no network.
-With --out it is only written. --gif, --mp4 and --window show the first episode instead."""
+ABOUT = """Record greedy episodes of a run and show them in the browser: the scene, the observation
+and action of every agent, and, for pair-wise methods, the contribution and the table of each pair,
+and the agents whose action differs from their own best one. The page is one HTML file that needs no
+network. --out writes it without opening it. --gif, --mp4 and --window show the first episode
+instead."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Record, write the page, open it."""
     parser = Parser("watch", ABOUT)
-    parser.add_argument(
-        "run", metavar="RUN", type=Path, help="its folder, for example runs/x, or pretrained:NAME"
-    )
+    add_run(parser)
     parser.add_argument(
         "--against",
         metavar="RUN",
         type=Path,
         help="a second run, shown beside it on the same starts",
     )
-    parser.add_argument("--episodes", default="3", metavar="N", help="how many (now 3)")
-    parser.add_argument(
-        "--max-steps", metavar="N", help="length of an episode; default: env.max_steps of the run"
-    )
-    parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
-    parser.add_argument(
-        "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
-    )
+    add_episode_flags(parser, episodes=3)
+    add_checkpoint(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help="write here and open nothing")
     add_film_flags(parser)
+    add_trust(parser)
     given = parser.parse_all(arguments)
-    settings = Settings(
-        episodes=parse("--episodes", int, given.episodes),
-        max_steps=(None if given.max_steps is None else parse("--max-steps", int, given.max_steps)),
-        seed=parse("--seed", int, given.seed),
-        checkpoint=given.checkpoint,
-    )
+    settings = episode_settings(given)
     if given.out is not None and given.out.is_dir():
         raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
     every = film_every(given)

@@ -10,7 +10,7 @@ from pairvdn.evaluation.episodes import (
 from pairvdn.evaluation.explanation import Explanation
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
-from pairvdn.evaluation.report import report, summary
+from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summarise_played, summary
 from pairvdn.evaluation.statistics import (
     Estimate,
     Summary,
@@ -29,6 +29,7 @@ __all__ = [
     "Explanation",
     "Frame",
     "Played",
+    "PolicySummary",
     "Recording",
     "Summary",
     "bootstrap",
@@ -38,11 +39,13 @@ __all__ = [
     "play_episodes",
     "play_greedy",
     "play_random",
+    "pool_seeds",
+    "pooled",
     "probability_of_improvement",
     "random_episodes",
     "record_greedy",
     "record_random",
-    "report",
     "summarise",
+    "summarise_played",
     "summary",
 ]

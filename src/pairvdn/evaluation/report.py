@@ -1,51 +1,104 @@
-"""Episodes of trained seeds and of the random policy, summed up as plain data for JSON."""
+"""Summaries of episodes: of one training seed, or pooled over several."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pairvdn.evaluation.play import Numbers, Played
-from pairvdn.evaluation.statistics import summarise
+from pairvdn.evaluation.statistics import Summary, summarise
 
 
-def report(seeds: Sequence[Played], random: Played) -> dict[str, Any]:
-    """Return, random return, what the interval is over, and everything extra.
+@dataclasses.dataclass(frozen=True)
+class PolicySummary:
+    """Summaries of everything that was measured while a policy played.
 
-    With one training seed the values are episodes, and the interval says how sure the mean of this
-    one trained value is. With several, the values are the means of the seeds, and the interval says
-    what another training seed would give. The random policy's values are always episodes. Resamples
-    are drawn with a fixed seed, so the same episodes give the same interval.
+    A summary is None where there was nothing to count. Measures are by name and moment.
     """
-    return {
-        "return": summary([one.returns for one in seeds]),
-        "random": summary([random.returns]),
-        "interval_over": "episodes" if len(seeds) == 1 else "seeds",
-        "extra": {**_extra(seeds), "random": _extra([random])},
-    }
 
+    returns: Summary
+    measures: Mapping[str, Mapping[int, Summary | None]]
+    shares: Mapping[str, Summary | None]
 
-def summary(seeds: Sequence[Numbers]) -> dict[str, Any] | None:
-    """Mean, sd, interval and values over episodes of one seed, or over the means of several.
-
-    None where there is nothing: a share of things that never happened.
-    """
-    counted = [np.asarray(numbers, np.float64) for numbers in seeds if len(numbers)]
-    if not counted:
-        return None
-    scores = counted[0] if len(seeds) == 1 else np.array([one.mean() for one in counted])
-    return summarise(scores, rng=np.random.default_rng(0))._asdict()
-
-
-def _extra(seeds: Sequence[Played]) -> dict[str, Any]:
-    """Measures as name -> moment -> summary, shares as name -> summary."""
-    first = seeds[0]
-    measures = {
-        name: {
-            str(moment): summary([one.measures[name][moment] for one in seeds])
-            for moment in moments
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; moments become strings."""
+        return {
+            "return": self.returns._asdict(),
+            "measures": {
+                name: {str(moment): _to_dict(one) for moment, one in moments.items()}
+                for name, moments in self.measures.items()
+            },
+            "shares": {name: _to_dict(one) for name, one in self.shares.items()},
         }
-        for name, moments in first.measures.items()
-    }
-    shares = {name: summary([one.shares[name] for one in seeds]) for name in first.shares}
-    return {"measures": measures, "shares": shares}
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> "PolicySummary":
+        """The inverse of `to_dict`."""
+        return PolicySummary(
+            Summary(**plain["return"]),
+            {
+                name: {int(moment): _from_dict(one) for moment, one in moments.items()}
+                for name, moments in plain["measures"].items()
+            },
+            {name: _from_dict(one) for name, one in plain["shares"].items()},
+        )
+
+
+def summary(episodes: Numbers) -> Summary | None:
+    """A summary over episodes; None without episodes.
+
+    Resamples are drawn with a fixed seed, so the same episodes give the same interval.
+    """
+    numbers = np.asarray(episodes, np.float64)
+    return summarise(numbers, rng=np.random.default_rng(0)) if len(numbers) else None
+
+
+def pooled(seeds: Sequence[Summary | None]) -> Summary | None:
+    """A summary over the means of training seeds; that of the only seed as it is.
+
+    The interval over episodes says how sure the mean of one trained value is, the interval over
+    seeds what another training seed would give.
+    """
+    if len(seeds) == 1:
+        return seeds[0]
+    return summary(np.array([one.mean for one in seeds if one is not None]))
+
+
+def summarise_played(played: Played) -> PolicySummary:
+    """Summaries over the episodes of one training seed, or of the random policy."""
+    returns = summary(played.returns)
+    assert returns is not None  # at least one episode was played
+    return PolicySummary(
+        returns,
+        {
+            name: {moment: summary(numbers) for moment, numbers in moments.items()}
+            for name, moments in played.measures.items()
+        },
+        {name: summary(numbers) for name, numbers in played.shares.items()},
+    )
+
+
+def pool_seeds(seeds: Sequence[PolicySummary]) -> PolicySummary:
+    """Summaries over training seeds, which must have measured the same."""
+    first = seeds[0]
+    returns = pooled([one.returns for one in seeds])
+    assert returns is not None  # every seed has returns
+    return PolicySummary(
+        returns,
+        {
+            name: {
+                moment: pooled([one.measures[name][moment] for one in seeds]) for moment in moments
+            }
+            for name, moments in first.measures.items()
+        },
+        {name: pooled([one.shares[name] for one in seeds]) for name in first.shares},
+    )
+
+
+def _to_dict(one: Summary | None) -> dict[str, Any] | None:
+    return None if one is None else one._asdict()
+
+
+def _from_dict(plain: Mapping[str, Any] | None) -> Summary | None:
+    return None if plain is None else Summary(**plain)

@@ -1,4 +1,4 @@
-"""What one device knows of the others, while all run the same program on parts of the data."""
+"""Exchanges between devices that run the same program on parts of the data."""
 
 import dataclasses
 from typing import TypeVar
@@ -9,18 +9,18 @@ from jaxtyping import Array
 
 from pairvdn.types import PRNGKey
 
-AXIS = "devices"  # the name under which `shard_map` knows them
+AXIS = "devices"  # the name of the mesh axis in `shard_map`
 
 Tree = TypeVar("Tree")
 
 
 @dataclasses.dataclass(frozen=True)
 class Devices:
-    """`count` devices side by side; with one there is nothing to exchange, and nothing is.
+    """`count` devices side by side; a single one exchanges nothing.
 
-    What is common to all devices (parameters, counts) stays equal on all of them, bit for bit, only
-    if it is computed from nothing but common numbers: that is what `mean` and `sum` return. Keys
-    are common, too; whoever draws random numbers for this device alone takes its own key first.
+    Replicated arrays (parameters, counts) stay equal on all devices, bit for bit, only if they are
+    computed from replicated arrays alone: `mean` and `sum` return such arrays. Keys are replicated,
+    too; random numbers for one device are drawn with its `own_key`.
     """
 
     count: int = 1
@@ -29,7 +29,7 @@ class Devices:
         """The mean over the devices of every leaf."""
         if self.count == 1:
             return tree
-        # One exchange of one array: over a network each has its price, however small it is.
+        # One exchange of one array: over a network each has a fixed cost.
         flat, unflatten = ravel_pytree(tree)
         mean: Tree = unflatten(jax.lax.pmean(flat, AXIS))
         return mean
@@ -40,7 +40,7 @@ class Devices:
         return total
 
     def own_key(self, key: PRNGKey) -> PRNGKey:
-        """A key that no other device has."""
+        """A key of this device alone."""
         return key if self.count == 1 else jax.random.fold_in(key, jax.lax.axis_index(AXIS))
 
     def own_part(self, whole: Array) -> Array:

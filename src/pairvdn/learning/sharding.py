@@ -1,13 +1,13 @@
-"""One learner on several devices: what each of them has, and how it looks as a whole.
+"""One learner sharded over D devices.
 
 ```
-common to all      the value, its target, the optimiser, the key, every count
-divided            environments (E / D of them on each), replay (capacity / D), batch (B / D)
-exchanged          the mean gradient in every update; sums of what was collected in every epoch
+replicated     the value, its target, the optimiser, the key, all counts
+sharded        environments (E / D on each device), replay (capacity / D), batch (B / D)
+exchanged      the mean gradient in every update; sums over the collected data in every epoch
 ```
-Rows of the replay are dealt like cards: row r of the whole lies on device r mod D. So the rows that
-are in use come first, oldest before newest, in the whole as on every device, and a state that was
-saved on D devices is one of a single device, or of any other number that divides its sizes.
+Rows of the replay are dealt like cards: row r of the whole is on device r mod D. So the rows in use
+come first, oldest before newest, in the whole and on every device, and a state that was saved on D
+devices fits a single device, or any other number that divides its sizes.
 """
 
 import dataclasses
@@ -28,21 +28,21 @@ from pairvdn.types import PRNGKey
 Tree = TypeVar("Tree")
 
 
-class DividedLearner:
+class ShardedLearner:
     """A learner over the devices of a mesh with one axis, called `devices`.
 
-    `init` and `epoch` are those of the learner, for the devices together; they may be jitted and
-    vmapped over keys or states. In their states the rows of the replay have two axes: the row on
-    its device, and the device. `dealt` makes such a state of an ordinary one, and `gathered` is the
-    way back.
+    `init` and `epoch` are those of the learner, for all devices; they may be jitted and vmapped
+    over keys or states. In their states the rows of the replay have two axes: the row on its
+    device, and the device. `dealt` turns an ordinary state into such a state, `gathered` turns it
+    back.
     """
 
     def __init__(self, whole: Learner, mesh: Mesh) -> None:
         self._part = part_of(whole, mesh.size)
         self.specs = _specs(whole.shape())
         self.shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), self.specs)
-        # Unchecked: the check wants every constant that a loop carries to be marked as varying,
-        # in environments and optimisers of others, too. A test compares the copies instead.
+        # Unchecked: the check requires that every constant carried by a loop is marked as varying,
+        # in third-party environments and optimisers, too. A test compares the copies instead.
         self.init = jax.shard_map(
             self._init, mesh=mesh, in_specs=P(), out_specs=self.specs, check_vma=False
         )
@@ -63,16 +63,16 @@ class DividedLearner:
 
 
 def part_of(whole: Learner, count: int) -> Learner:
-    """The part that one of `count` devices has in a learner; ValueError if it cannot be divided."""
+    """The part of a learner on one of `count` devices; ValueError if it cannot be sharded."""
     collector = whole.collector
     if not isinstance(collector, Collector):
         raise ValueError(
-            "Environments that are stepped on the host cannot be divided among devices."
+            "Environments that are stepped on the host cannot be sharded over devices."
         )
     if collector.num_envs == 1 < count:
         raise ValueError(
-            f"A learner with a single environment cannot be divided among {count} devices: the "
-            "parallel learner has many, and of several seeds each device can train some."
+            f"A learner with a single environment cannot be sharded over {count} devices: use the "
+            "parallel learner, or shard several seeds."
         )
 
     def divide(name: str, number: int) -> int:
@@ -81,7 +81,7 @@ def part_of(whole: Learner, count: int) -> Learner:
             near = f"{least} or {least + count}" if least else f"{count}"
             raise ValueError(
                 f"{name} must be a multiple of the number of devices, {count}, not {number}: "
-                f"{near}, say."
+                f"{near}."
             )
         return number // count
 
@@ -127,13 +127,13 @@ def gathered(tree: Tree, count: int) -> Tree:
 
 
 def _specs(shape: LearnerState) -> Any:
-    """Which axis of every leaf is divided among the devices; most are common."""
-    common = jax.tree.map(lambda _: P(), shape)
-    divided = (
+    """The sharded axis of every leaf; most leaves are replicated."""
+    replicated = jax.tree.map(lambda _: P(), shape)
+    sharded = (
         jax.tree.map(lambda axis: P(*[None] * axis, AXIS), env_axes(shape.collecting)),
         jax.tree.map(lambda _: P(None, AXIS), shape.replay.items),
     )
-    return eqx.tree_at(lambda s: (s.collecting, s.replay.items), common, divided)
+    return eqx.tree_at(lambda s: (s.collecting, s.replay.items), replicated, sharded)
 
 
 def _with_device_axis(state: LearnerState) -> LearnerState:

@@ -1,7 +1,9 @@
-"""Run folders: train into one, resume it, load and export what it has learned."""
+"""Run folders: train into one, resume it, load it, export it."""
 
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import BusyError, FolderError, Interrupted, RunError
-from pairvdn.runs.folder import read_metrics, run_folders
+from pairvdn.runs.export import export
+from pairvdn.runs.folder import read_config, read_metrics, run_folders
 from pairvdn.runs.load import Loaded, load
 from pairvdn.runs.train import resume, train
 
@@ -10,8 +12,11 @@ __all__ = [
     "FolderError",
     "Interrupted",
     "Loaded",
+    "Report",
     "RunError",
+    "export",
     "load",
+    "read_config",
     "read_metrics",
     "resume",
     "run_folders",

@@ -1,7 +1,7 @@
-"""Trees of arrays as folders of files: written whole or not at all, and never trusted blindly.
+"""Checkpoints: trees of arrays on disk, written atomically and verified when read.
 
-A checkpoint is a folder: for each part a `.npz` of named leaves (no pickle), and `manifest.json`,
-which holds the shape, type and checksum of every leaf, and some facts.
+A checkpoint is a folder: for each part a `.npz` of named leaves (no pickle), and `manifest.json`
+with the shape, type and checksum of every leaf, and some facts.
 """
 
 import contextlib
@@ -24,11 +24,11 @@ Tree = TypeVar("Tree")
 
 
 class DamagedError(Exception):
-    """A checkpoint that is not what was written."""
+    """A checkpoint that differs from the one that was written."""
 
 
 def named_leaves(tree: Any, inside: str = "") -> dict[str, np.ndarray]:
-    """The leaves of a tree under the names of their places."""
+    """The leaves of a tree by their paths."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     return {inside + jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
@@ -36,11 +36,11 @@ def named_leaves(tree: Any, inside: str = "") -> dict[str, np.ndarray]:
 def write(
     folder: Path, parts: Mapping[str, Any], facts: Mapping[str, Any], *, inside: str = ""
 ) -> None:
-    """Write a checkpoint so that a whole one, old or new, is there at any moment.
+    """Write a checkpoint so that a complete one, old or new, exists at any moment.
 
-    `inside` is where the parts have their place in larger trees, as for `read`.
-    All is written beside it first. A folder cannot replace another one in a single step, so that
-    the old one has another name for an instant, under which `existing` finds it.
+    `inside` is the path of the parts within a larger tree, as for `read`.
+    The new folder is written beside the old one. A folder cannot replace another one atomically,
+    so the old one is renamed for an instant; `existing` finds it there.
     """
     new = folder.with_name(f".new-{folder.name}")
     _remove(new)
@@ -63,7 +63,7 @@ def write(
 
 
 def existing(folder: Path) -> Path:
-    """The folder, or where it lies if its successor was not finished."""
+    """The folder, or its renamed predecessor if the replacement was interrupted."""
     return folder if folder.exists() or not _aside(folder).exists() else _aside(folder)
 
 
@@ -80,8 +80,8 @@ def facts(folder: Path) -> dict[str, Any]:
 def read(folder: Path, part: str, like: Tree, *, inside: str = "") -> Tree:
     """A part of a checkpoint, as a tree of numpy arrays with the structure of `like`.
 
-    `inside` names the place of `like` in the tree that was written, so that a few leaves can be
-    read out of many.
+    `inside` is the path of `like` in the tree that was written, so that a few leaves of many can be
+    read.
     """
     described = _manifest(folder)["parts"].get(part)
     if described is None:
@@ -95,7 +95,7 @@ def read(folder: Path, part: str, like: Tree, *, inside: str = "") -> Tree:
 
 
 def verify(folder: Path, *, optional: Collection[str] = ()) -> None:
-    """Raise `DamagedError` unless every array is what was written; some parts may be missing."""
+    """Raise `DamagedError` unless every array is intact; `optional` parts may be missing."""
     for part, described in _manifest(folder)["parts"].items():
         if part not in optional or (folder / f"{part}.npz").exists():
             with _opened(folder, part) as stored:
@@ -122,7 +122,7 @@ def _checked(stored: Any, name: str, described: Mapping[str, Any]) -> np.ndarray
         raise DamagedError(f"the array {name} is missing")
     array: np.ndarray = stored[name]
     if _describe(array) != described[name]:
-        raise DamagedError(f"the array {name} is not what was written")
+        raise DamagedError(f"the array {name} was changed after it was written")
     return array
 
 
@@ -147,7 +147,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise DamagedError(f"{MANIFEST} cannot be read: {error}") from error
     if checksum != _text_checksum(manifest):
-        raise DamagedError(f"{MANIFEST} is not what was written")
+        raise DamagedError(f"{MANIFEST} was changed after it was written")
     if manifest["format"] != FORMAT:
         raise DamagedError(f"its format is {manifest['format']}; this version reads {FORMAT}")
     known: dict[str, Any] = manifest
@@ -159,7 +159,7 @@ def _text_checksum(manifest: Mapping[str, Any]) -> int:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a small file, whole or not at all."""
+    """Replace a small file atomically."""
     new = path.with_name(f".new-{path.name}")
     _write_text(new, text)
     new.replace(path)
@@ -174,7 +174,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder last, not only the contents of its files."""
+    """Make the names in a folder durable, not only the contents of its files."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -2,7 +2,7 @@
 
 
 class RunError(Exception):
-    """A run folder that cannot be read, written or continued."""
+    """A run folder that cannot be read, written or resumed."""
 
 
 class FolderError(RunError):

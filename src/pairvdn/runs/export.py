@@ -1,4 +1,4 @@
-"""A run without what only training needs: small enough to mail, or to ship in a package."""
+"""Exported runs: the value without the training state, small enough to mail or to ship."""
 
 import shutil
 from pathlib import Path
@@ -6,23 +6,29 @@ from typing import Literal
 
 import equinox as eqx
 
-from pairvdn.runs import checkpoint
+from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs.folder import VALUE_INSIDE, RunFolder, require_new
 from pairvdn.runs.load import load
 from pairvdn.runs.saving import explained
 
 
-def export(folder: str | Path, out: str | Path, which: Literal["last", "best"] = "last") -> int:
-    """Write what a run has learned, its config and versions into a new folder; its size in bytes.
+def export(
+    folder: str | Path,
+    out: str | Path,
+    checkpoint: Literal["last", "best"] = "last",
+    *,
+    trust: bool = False,
+) -> int:
+    """Copy the learned value, config and versions of a run into a new folder; its size in bytes.
 
-    It is a run folder for everything but training: evaluate, watch, play and load take it. The
-    replay, the environments, the optimiser's moments and the target network stay behind.
+    The copy is a run folder for everything but training: evaluate, watch, play and load accept it.
+    It lacks the replay, the environments, the optimiser's state and the target network.
     """
-    loaded, small = load(folder, which), RunFolder(Path(out))
+    loaded, small = load(folder, checkpoint, trust=trust), RunFolder(Path(out))
     require_new(small.path)
     with explained(small.path):
         small.checkpoints.mkdir(parents=True, exist_ok=True)
-        checkpoint.write(
+        checkpoints.write(
             small.checkpoint_at(loaded.epoch),
             {"learner": eqx.filter(loaded.value, eqx.is_array)},
             {"epoch": loaded.epoch},

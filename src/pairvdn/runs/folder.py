@@ -1,10 +1,10 @@
-"""What is where in a run folder.
+"""The layout of a run folder, and reading its text files.
 
 ```
 RUN/
   config.toml      every setting, resolved
-  versions.json    what it was made with
-  metrics.jsonl    one line an epoch; all that depends on the clock is under "clock"
+  versions.json    the software and device it was made with
+  metrics.jsonl    one line per epoch; everything that depends on time is under "clock"
   checkpoints/     epoch-000012/ ..., and best/, by the evaluations while training
   evaluations/     results of `pairvdn evaluate`
   lock             held by the process that trains
@@ -20,18 +20,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pairvdn.runs import checkpoint
-from pairvdn.runs.checkpoint import write_text
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
+from pairvdn.runs import checkpoint
+from pairvdn.runs.checkpoint import write_text
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.versions import versions
 
-CLOCK = "clock"  # the key of a line of metrics under which all that depends on time is
+CLOCK = "clock"  # the key of a line of metrics for everything that depends on time
 BEST = "best"
-VALUE_INSIDE = ".learned.value"  # where a checkpoint's part `learner` has what acts
+VALUE_INSIDE = ".learned.value"  # the path of the value in a checkpoint's part `learner`
 REPLAYS_KEPT = 2
-# What a process leaves behind that dies before the folder is a run.
+# Left behind by a process that died before the folder became a run.
 _LEFTOVERS = {
     "lock",
     "checkpoints",
@@ -52,7 +52,7 @@ class RunFolder:
 
     @property
     def metrics(self) -> Path:
-        """One line of JSON an epoch."""
+        """One line of JSON per epoch."""
         return self.path / "metrics.jsonl"
 
     @property
@@ -62,23 +62,35 @@ class RunFolder:
 
     @property
     def evaluations(self) -> Path:
-        """Where results of evaluations belong."""
+        """Results of `pairvdn evaluate`."""
         return self.path / "evaluations"
 
     def create(self, config: Config) -> None:
-        """Write what does not change; the config comes last and makes the folder a run."""
+        """Write the constant files; the config comes last and makes the folder a run."""
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         self.evaluations.mkdir(exist_ok=True)
         write_text(self.path / "versions.json", json.dumps(versions(), indent=2) + "\n")
         write_text(self.path / "config.toml", config.to_toml())
 
     def saved(self) -> list[Path]:
-        """Checkpoints by epoch, oldest first, whether sound or not; the best is not among them."""
+        """Checkpoints by epoch, oldest first, intact or not, without the best one."""
         return sorted(self.checkpoints.glob("epoch-*"))
 
     def checkpoint_at(self, epoch: int) -> Path:
-        """Where the state after so many epochs is saved."""
+        """The checkpoint after `epoch` epochs."""
         return self.checkpoints / f"epoch-{epoch:06d}"
+
+    def best(self) -> Path:
+        """The checkpoint with the best evaluation, if there is one."""
+        return checkpoint.existing(self.checkpoints / BEST)
+
+    def has_best(self, epochs: int | None = None) -> bool:
+        """Whether there is a best checkpoint, of one of the first `epochs` epochs if given."""
+        try:
+            epoch = int(checkpoint.facts(self.best())["epoch"])
+        except checkpoint.DamagedError:
+            return False
+        return epochs is None or epoch <= epochs
 
     def prune(self, keep: int) -> None:
         """Remove all but the newest checkpoints, and all but the newest replays."""
@@ -89,7 +101,7 @@ class RunFolder:
             (old / "replay.npz").unlink(missing_ok=True)
 
     def forget_after(self, epoch: int) -> None:
-        """Remove checkpoints of later epochs: damaged, unfinished, or not shared by all seeds."""
+        """Remove checkpoints of later epochs: damaged, incomplete, or missing in another seed."""
         later = [path for path in self.saved() if path.name > self.checkpoint_at(epoch).name]
         for path in [*later, *self.checkpoints.glob(".new-*")]:
             shutil.rmtree(path)
@@ -100,7 +112,7 @@ class RunFolder:
             file.write(json.dumps(line) + "\n")
 
     def sync_metrics(self) -> None:
-        """Make the lines last: a checkpoint must not be older than they are."""
+        """Write the lines to disk: a checkpoint must not be newer than they are."""
         with self.metrics.open("a", encoding="utf-8") as file:
             os.fsync(file.fileno())
 
@@ -109,26 +121,35 @@ class RunFolder:
         kept = [line for line in read_metrics(self.path) if line["epoch"] < epochs]
         if len(kept) < epochs:
             raise RunError(
-                f"{self.metrics} has lines for {len(kept)} of the {epochs} epochs that are saved."
+                f"{self.metrics} has {len(kept)} lines, fewer than the {epochs} epochs of the "
+                "checkpoint: restore the file, or train in another folder."
             )
         write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
 
 
-def read_config(folder: Path) -> Config:
-    """The config of a run folder or of a folder of several seeds."""
-    file = folder / "config.toml"
-    if not folder.exists():
-        raise FolderError(f"There is no folder {folder}.")
+def read_config(folder: Path, *, trust: bool = False) -> Config:
+    """The config of a run folder or of a folder of several seeds.
+
+    `trust`: import the classes that the config names; only for folders that you trust.
+    """
+    file = _config_file(folder)
     try:
-        return Config.from_toml(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise FolderError(f"{folder} is not a run folder: it has no config.toml.") from None
+        return Config.from_toml(file.read_text(encoding="utf-8"), trust=trust)
     except (ConfigError, UnicodeDecodeError) as error:
         raise FolderError(f"{file} cannot be used: {error}") from error
 
 
+def _config_file(folder: Path) -> Path:
+    if not folder.exists():
+        raise FolderError(f"There is no folder {folder}.")
+    file = folder / "config.toml"
+    if not file.is_file():
+        raise FolderError(f"{folder} is not a run folder: it has no config.toml.")
+    return file
+
+
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The metrics of a run, as far as they have been written."""
+    """The metrics of a run that have been written so far."""
     try:
         text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -140,7 +161,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def parse_metrics(text: str) -> list[dict[str, Any]]:
-    """The lines of metrics; one that is only half written yet is left out."""
+    """The lines of metrics, without one that is incomplete yet."""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -156,20 +177,15 @@ def seeds_of(folder: Path) -> list[int] | None:
 
 
 def run_folders(folder: str | Path) -> list[Path]:
-    """The runs in a folder: itself, or one for each seed."""
+    """The runs in a folder: the folder itself, or one run for each seed."""
     folder = Path(folder)
-    read_config(folder)
+    _config_file(folder)
     seeds = seeds_of(folder)
     return [folder] if seeds is None else [folder / f"seed-{seed}" for seed in seeds]
 
 
-def has_best(folder: Path) -> bool:
-    """Whether a run has a best checkpoint; one that was exported has only its last."""
-    return (RunFolder(folder).checkpoints / BEST).exists()
-
-
 def is_finished(folder: Path, config: Config) -> bool:
-    """Whether the state after the last epoch is saved and sound."""
+    """Whether the state after the last epoch is saved and intact."""
     last = RunFolder(folder).checkpoint_at(config.epochs)
     try:
         checkpoint.verify(last, optional=["replay"])
@@ -179,12 +195,12 @@ def is_finished(folder: Path, config: Config) -> bool:
 
 
 def require_new(folder: Path) -> None:
-    """Refuse a folder that holds anything but what a start that failed leaves behind."""
+    """Raise `FolderError` if a folder holds more than the leftovers of a failed start."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise FolderError(f"{folder} is a file; a run needs a folder.")
     if any(entry.name not in _LEFTOVERS for entry in folder.iterdir()):
         raise FolderError(
-            f"{folder} exists; `pairvdn resume {folder}` goes on, --out chooses another."
+            f"{folder} exists: resume it with `pairvdn resume {folder}`, or choose another folder."
         )

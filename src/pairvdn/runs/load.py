@@ -1,17 +1,19 @@
-"""Loading what a run has learned."""
+"""Loading the learned value of a run; no learner is built."""
 
 import dataclasses
+import functools
 import warnings
 from pathlib import Path
 from typing import Any, Literal
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from pairvdn.config import Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Task
-from pairvdn.learning import Learner
-from pairvdn.runs import checkpoint
+from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder, read_config, seeds_of
 from pairvdn.runs.pretrained import run_path
@@ -21,61 +23,66 @@ from pairvdn.values import Value
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-    """What a run has learned, ready to act, and what it was learned with.
+    """A learned value, ready to act, with its environment and config.
 
-    `action_repeat` is how many steps the agents hold an action; `epoch` how many epochs were done.
+    `epoch` is the number of epochs before the checkpoint, `action_repeat` the number of
+    environment steps per agent step.
     """
 
     value: Value[Any]
     env: Task
     config: Config
-    learner: Learner
     folder: Path
     checkpoint: Literal["last", "best"]
     epoch: int
     action_repeat: int
 
 
-def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Loaded:
-    """Load what a run has learned, while it trains or later.
+def load(
+    folder: str | Path, checkpoint: Literal["last", "best"] = "last", *, trust: bool = False
+) -> Loaded:
+    """Load the value of a run, finished or in training.
 
-    `last` is the newest checkpoint that is sound, `best` the one with the best evaluation.
+    `last` is the newest intact checkpoint, `best` the one with the best evaluation. `trust`
+    imports the classes that the run's config names; only for folders that you trust.
     """
     folder = run_path(folder)
     if checkpoint not in ("last", BEST):
         raise ConfigError(f"checkpoint must be 'last' or 'best', not {checkpoint!r}.")
-    config = read_config(folder)
+    config = read_config(folder, trust=trust)
     seeds = seeds_of(folder)
     if seeds is not None:
         raise FolderError(f"{folder} holds {len(seeds)} runs; name one, {folder}/seed-{seeds[0]}.")
-    env, _, learner = config.build()
-    arrays, epoch = _value_arrays(RunFolder(folder), checkpoint, learner)
+    env = config.build_env()
+    value, epoch = _read_value(RunFolder(folder), checkpoint, config, env)
     return Loaded(
-        value=learner.updater.whole(arrays),
+        value=value,
         env=env,
         config=config,
-        learner=learner,
         folder=folder,
         checkpoint=checkpoint,
         epoch=epoch,
-        action_repeat=learner.collector.action_repeat,
+        action_repeat=config.action_repeat,
     )
 
 
-def _value_arrays(folder: RunFolder, which: str, learner: Learner) -> tuple[Value[Any], int]:
-    """The newest sound arrays of a value, and of which epoch they are."""
-    shape = jax.eval_shape(learner.updater.init, jax.random.PRNGKey(0)).value
-    best = checkpoint.existing(folder.checkpoints / BEST)
-    paths = [best] if which == BEST else folder.saved()[::-1]
-    for path in paths:
+def _read_value(folder: RunFolder, which: str, config: Config, env: Task) -> tuple[Value[Any], int]:
+    """The newest intact value, and its epoch."""
+    make = functools.partial(config.make_value, env)
+    shape, rest = eqx.partition(
+        eqx.filter_eval_shape(lambda key: make(key=key), jax.random.PRNGKey(0)),
+        lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct),
+    )
+    for path in [folder.best()] if which == BEST else folder.saved()[::-1]:
         try:
-            arrays = checkpoint.read(path, "learner", shape, inside=VALUE_INSIDE)
-            epoch = int(checkpoint.facts(path)["epoch"])
-        except checkpoint.DamagedError as error:
+            arrays = checkpoints.read(path, "learner", shape, inside=VALUE_INSIDE)
+            epoch = int(checkpoints.facts(path)["epoch"])
+        except checkpoints.DamagedError as error:
             if path.exists():
-                warnings.warn(f"{path} is not used: {error}", stacklevel=3)
+                warnings.warn(f"{path} is skipped: {error}", stacklevel=3)
             continue
         for array, like in zip(jax.tree.leaves(arrays), jax.tree.leaves(shape), strict=True):
             require_same(path, array, like)
-        return jax.tree.map(jax.numpy.asarray, arrays), epoch
-    raise RunError(f"{folder.path} has no {which} checkpoint that can be used yet.")
+        value: Value[Any] = eqx.combine(jax.tree.map(jnp.asarray, arrays), rest)
+        return value, epoch
+    raise RunError(f"{folder.path} has no {which} checkpoint yet, or only damaged ones.")

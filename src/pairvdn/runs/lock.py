@@ -14,8 +14,8 @@ from pairvdn.runs.errors import BusyError
 def locked(folder: Path) -> Iterator[None]:
     """Hold `folder/lock`, or raise `BusyError` if a living process does.
 
-    The kernel drops the lock of a process that dies, however it dies; what the file then still
-    says is of no meaning, and the next process takes it over.
+    The kernel drops the lock when its process dies, however it dies. The text in the file is then
+    out of date, and the next process overwrites it.
     """
     with (folder / "lock").open("a+", encoding="utf-8") as file:
         try:
@@ -23,9 +23,7 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "another process"
-            raise BusyError(
-                f"{folder} is being trained by {holder}; it can only go on once."
-            ) from None
+            raise BusyError(f"{folder} is being trained by {holder}; stop that first.") from None
         file.seek(0)
         file.truncate()
         file.write(f"process {os.getpid()} on {socket.gethostname()}\n")

@@ -1,4 +1,4 @@
-"""Where the numbers of a run can go besides its own folder."""
+"""Loggers: TensorBoard and Weights & Biases, besides the run folder itself."""
 
 import contextlib
 import importlib.util
@@ -17,7 +17,7 @@ Logger = contextlib.AbstractContextManager[Log]
 
 
 def scalars(line: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of a line of metrics; the evaluation and the clock by their parts."""
+    """The numbers of a line of metrics, those of the evaluation and the clock included."""
     numbers = {key: value for key, value in line.items() if isinstance(value, int | float)}
     clock = {f"{CLOCK}/{key}": value for key, value in line[CLOCK].items()}
     evaluation = {"evaluation/return": line["evaluation"]["mean"]} if "evaluation" in line else {}
@@ -38,7 +38,7 @@ def tensorboard(folder: Path) -> Iterator[Log]:
 
     def log(seed: int, line: Mapping[str, Any]) -> None:
         if seed not in writers:
-            # Steps that were logged before a kill and are done again replace the old ones.
+            # Steps that were logged before a kill and are repeated replace the old ones.
             target = str(folder / "tensorboard" / f"seed-{seed}")
             writers[seed] = SummaryWriter(target, purge_step=line["epoch"])
         for name, number in scalars(line).items():
@@ -62,7 +62,7 @@ def wandb(folder: Path, config: Config) -> Iterator[Log]:
     """Log to Weights & Biases; `WANDB_MODE=offline` keeps everything in `folder/wandb`."""
     import wandb as library
 
-    # The same folder goes on with the same curve; two of the same name are two curves.
+    # The same folder continues its curve; two folders of the same name have two curves.
     place = zlib.crc32(str(folder.resolve()).encode())
     run = library.init(
         project="pairvdn",

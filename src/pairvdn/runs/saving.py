@@ -1,4 +1,4 @@
-"""Which states are saved and found again, for the runs of one loop."""
+"""Saving the state of runs, and finding the newest one to resume from."""
 
 import contextlib
 import dataclasses
@@ -11,20 +11,20 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from pairvdn.config.config import Checkpoints
+from pairvdn.learning import LearnerState
 from pairvdn.runs import checkpoint
 from pairvdn.runs.checkpoint import DamagedError
-from pairvdn.config.config import Checkpoints
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.folder import BEST, RunFolder
-from pairvdn.learning import LearnerState
 
-# Between two checkpoints lies at least so many times what the last one took.
+# At least this many times the duration of the last save passes before the next one.
 LEAST_REST = 20
 
 
 @contextlib.contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turn an error of the file system into one line that says what is left."""
+    """Turn an error of the file system into one line that names the last good checkpoint."""
     try:
         yield
     except BrokenPipeError:  # of the terminal, not of the folder
@@ -32,12 +32,12 @@ def explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         saved = RunFolder(folder).saved() if folder.is_dir() else []
         left = f"; the last good checkpoint is {saved[-1].name}" if saved else ""
-        what = error.strerror or str(error)
-        raise RunError(f"Cannot write to {error.filename or folder}: {what}{left}.") from error
+        reason = error.strerror or str(error)
+        raise RunError(f"Cannot write to {error.filename or folder}: {reason}{left}.") from error
 
 
 def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) -> None:
-    """Save a run's whole state, lines of metrics first."""
+    """Save the whole state of a run, after its metrics."""
     epoch = int(state.epoch)
     used = int(state.replay.size)
     replay = eqx.tree_at(
@@ -50,17 +50,9 @@ def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) 
 
 
 def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
-    """Save what was learned up to the best evaluation so far; the state is one without replay."""
+    """Save the state, without replay, that gave the best evaluation so far."""
     facts = {"epoch": int(bare.epoch), "return": mean_return}
     checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
-
-
-def has_best_of(folder: RunFolder, epochs: int) -> bool:
-    """Whether there is a best checkpoint, and it is of one of the first `epochs` epochs."""
-    try:
-        return bool(checkpoint.facts(folder.checkpoints / BEST)["epoch"] <= epochs)
-    except DamagedError:
-        return False
 
 
 def restore(path: Path, shape: LearnerState) -> LearnerState:
@@ -75,7 +67,7 @@ def restore(path: Path, shape: LearnerState) -> LearnerState:
     def full(rows: np.ndarray, like: Any) -> np.ndarray:
         require_same(path, rows, like, of_rows=True)
         memory = np.zeros(like.shape, like.dtype)
-        memory[: len(rows)] = rows  # the others were never written
+        memory[: len(rows)] = rows  # the other rows were never written
         return memory
 
     items = jax.tree.map(full, replay.items, shape.replay.items)
@@ -88,17 +80,17 @@ def restore(path: Path, shape: LearnerState) -> LearnerState:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """Saved states of all runs, the seconds that they had taken, and on which devices."""
+    """Saved states of all runs, their training time so far, and their devices."""
 
     states: Sequence[LearnerState]
     seconds: float
-    place: str | None  # unknown for runs of older versions
+    place: str | None  # None in runs of older versions
 
 
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
 ) -> Found | None:
-    """The newest states that every run has whole, replay included; None if not all have any."""
+    """The newest states that all runs have intact, with replay; None if some run has none."""
     common = set.intersection(*({path.name for path in one.saved()} for one in folders))
     for name in sorted(common, reverse=True):
         paths = [one.checkpoints / name for one in folders]
@@ -106,21 +98,21 @@ def newest_sound(
             states = [restore(path, shape) for path in paths]
             facts = checkpoint.facts(paths[0])
         except DamagedError as error:
-            say(f"warning: checkpoint {name} is not used: {error}; trying the one before")
+            say(f"warning: checkpoint {name} is damaged ({error}); trying the one before")
             continue
         return Found(states, float(facts["seconds"]), facts.get("place"))
     if common or all(one.saved() for one in folders):
         raise RunError(
-            f"{folders[0].path} has checkpoints, and none that can be gone on from; they are left "
-            "as they are. Train anew in another folder, or move them away to start over."
+            f"{folders[0].path} has no checkpoint that can be resumed, and nothing was changed: "
+            "train in another folder, or move its checkpoints away to start over."
         )
-    if any(one.saved() for one in folders):  # stopped while the first ones were being saved
+    if any(one.saved() for one in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")
     return None
 
 
 class Rest:
-    """Says when it is time to save again."""
+    """Decides when to save again."""
 
     def __init__(self, settings: Checkpoints, epoch: int) -> None:
         self._settings = settings
@@ -133,19 +125,19 @@ class Rest:
         return enough and time.monotonic() >= self._free_at
 
     def begin(self, epoch: int, cost: float) -> None:
-        """A checkpoint was written and took so many seconds."""
+        """A checkpoint was written in `cost` seconds."""
         self._epoch = epoch
         self._free_at = time.monotonic() + max(self._settings.seconds, LEAST_REST * cost)
 
 
 def without_replay(state: LearnerState) -> LearnerState:
-    """All of a state but its largest part, which only resuming needs."""
+    """A state without its largest part, which only resuming needs."""
     bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
     return bare
 
 
 def require_same(path: Path, array: Any, like: Any, *, of_rows: bool = False) -> None:
-    """Refuse an array of another shape or type than the config asks for, or its rows."""
+    """Raise `RunError` if an array, or its rows, has not the shape or type of the config."""
     first = 1 if of_rows else 0
     if (array.shape[first:], array.dtype) != (like.shape[first:], like.dtype):
-        raise RunError(f"{path} belongs to another config; was config.toml changed?")
+        raise RunError(f"{path} does not fit config.toml; was that file changed?")

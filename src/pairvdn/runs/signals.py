@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish that the loop grants at the end of an epoch."""
+"""Ctrl-C and SIGTERM as a request to stop at the end of an epoch."""
 
 import contextlib
 import os
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_MESSAGE = b"stopping: this epoch is finished and saved first; once more to stop at once\n"
+_MESSAGE = b"stopping after this epoch, which is saved first; signal again to stop at once\n"
 
 
 class StopRequest:
-    """The signal that asked to stop, if one did."""
+    """The signal that asked to stop, if there was one."""
 
     def __init__(self) -> None:
         self.signum: int | None = None
@@ -21,27 +21,27 @@ class StopRequest:
 
 @contextlib.contextmanager
 def stop_requested() -> Iterator[StopRequest]:
-    """Note the first signal; a second one acts as usual, at once.
+    """Record the first signal; a second one acts as usual, at once.
 
-    Only the main thread may set handlers; a run in any other thread cannot be asked.
+    Only the main thread may set handlers; in any other thread nothing can be requested.
     """
-    wish = StopRequest()
+    request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
-        yield wish
+        yield request
         return
     before = {one: signal.getsignal(one) for one in SIGNALS}
 
-    def note(signum: int, _: FrameType | None) -> None:
-        wish.signum = signum
+    def record(signum: int, _: FrameType | None) -> None:
+        request.signum = signum
         for one, handler in before.items():
             signal.signal(one, handler)
-        # Not `print`: the signal may have come in the middle of one.
+        # Not `print`: the signal may have interrupted one.
         os.write(sys.stderr.fileno(), _MESSAGE)
 
     try:
         for one in SIGNALS:
-            signal.signal(one, note)
-        yield wish
+            signal.signal(one, record)
+        yield request
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

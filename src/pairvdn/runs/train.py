@@ -1,23 +1,26 @@
-"""Runs: start one, go on with one, load what one has learned."""
+"""Training into a run folder, and resuming it."""
 
 import contextlib
 import dataclasses
 import json
-import warnings
-from collections.abc import Callable, Sequence
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jax
 
-from pairvdn.envs import Task
-from pairvdn.runs import checkpoint
 from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs.errors import FolderError, RunError
+from pairvdn.envs import Environment, HostEnvironment
+from pairvdn.learning import Diverged
+from pairvdn.runs import checkpoint
+from pairvdn.runs.devices.layout import Layout
+from pairvdn.runs.devices.process_group import SINGLE
+from pairvdn.runs.devices.shards import Shards
+from pairvdn.runs.epochs import Report, Run, run_epochs
 from pairvdn.runs.folder import (
-    BEST,
-    VALUE_INSIDE,
     RunFolder,
     is_finished,
     read_config,
@@ -25,21 +28,14 @@ from pairvdn.runs.folder import (
     run_folders,
     seeds_of,
 )
-from pairvdn.runs.devices.layout import Layout
 from pairvdn.runs.lock import locked
 from pairvdn.runs.loggers import Logger
-from pairvdn.runs.loop import Report, go_on
-from pairvdn.runs.pretrained import run_path
-from pairvdn.runs.saving import explained, require_same
-from pairvdn.runs.devices.choice import Shards
-from pairvdn.runs.devices.process_group import SINGLE
-from pairvdn.runs.trainings import require_memory, trainings
-from pairvdn.learning import Diverged, Learner
-from pairvdn.values import Value
+from pairvdn.runs.saving import explained
+from pairvdn.runs.training import SeveralSeeds, training_of_one
 
 
 def _ignore(_: Any) -> None:
-    """Tell nobody."""
+    """Ignore a message."""
 
 
 def train(
@@ -56,30 +52,71 @@ def train(
     """Train into a new folder; with `num_seeds`, that many seeds side by side in `seed-K`.
 
     Seeds whose environments are stepped on the host are trained one after the other. With `shards`
-    the run is divided among devices; of several processes the first one writes and reports.
+    the run uses several devices; of several processes the first one writes and reports.
 
-    Returns when all epochs are done. Raises `FolderError` if the folder is taken, `Interrupted`
-    after a signal, `Diverged` if learning blew up, `RunError` if the state cannot be written.
+    Returns after the last epoch. Raises `FolderError` if the folder exists, `Interrupted` after a
+    signal, `Diverged` if learning diverged, `RunError` if the state cannot be written.
     """
     folder = Path(folder)
     config = config if seed is None else config.replace({"seed": seed})
     if num_seeds is not None and num_seeds < 1:
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
-    require_memory(built)
+    _require_memory(built)
     layout = None if shards is None else shards.layout(built, num_seeds)
     group = SINGLE if layout is None else layout.group
     with explained(folder), contextlib.ExitStack() as held:
         group.all_or_none(lambda: _create(folder, config, num_seeds, held) if group.leads else None)
         if group.leads:
             say(f"training {config.env.name}/{config.method.name} into {folder}")
-        _continue(folder, config, built, _Tell(on_epoch, say, make_loggers), layout)
+        _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    trust: bool = False,
+    on_epoch: Callable[[Report], None] = _ignore,
+    say: Callable[[str], None] = _ignore,
+    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
+    shards: Shards | None = None,
+) -> bool:
+    """Resume a run, or all runs of a folder; False if they are finished.
+
+    The result has the same bits as that of an uninterrupted run, unless environments are stepped
+    on the host, where episodes restart, or the devices differ; a warning says so. `trust` imports
+    the classes that the run's config names. `shards` is as in `train`.
+    """
+    folder = Path(folder)
+    config = read_config(folder, trust=trust)
+    if all(is_finished(one, config) for one in run_folders(folder)):
+        return False
+    built = config.build()
+    seeds = seeds_of(folder)
+    layout = None
+    if shards is not None:
+        layout = shards.layout(built, None if seeds is None else len(seeds))
+    group = SINGLE if layout is None else layout.group
+    with explained(folder), contextlib.ExitStack() as held:
+        lock = locked(folder) if group.leads else contextlib.nullcontext()
+        group.all_or_none(lambda: held.enter_context(lock))
+        _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
+    return True
+
+
+@dataclasses.dataclass(frozen=True)
+class _Listeners:
+    """Functions that are told about the progress of a run."""
+
+    on_epoch: Callable[[Report], None] = _ignore
+    say: Callable[[str], None] = _ignore
+    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: ()
 
 
 def _create(
     folder: Path, config: Config, num_seeds: int | None, held: contextlib.ExitStack
 ) -> None:
-    """Write what does not change, and hold the lock."""
+    """Lock a new folder and write its constant files."""
     require_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     held.enter_context(locked(folder))
@@ -92,57 +129,17 @@ def _create(
         checkpoint.write_text(folder / "config.toml", config.to_toml())
 
 
-def resume(
-    folder: str | Path,
-    *,
-    on_epoch: Callable[[Report], None] = _ignore,
-    say: Callable[[str], None] = _ignore,
-    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
-    shards: Shards | None = None,
-) -> bool:
-    """Go on with a run, or with all runs of a folder; False if there was nothing left to do.
-
-    The end has the same bits as that of a run which was never stopped, unless the environments
-    are stepped on the host, whose episodes start anew, or it goes on with other devices than
-    before; a warning says so. `shards` are as in `train`.
-    """
-    folder = Path(folder)
-    config = read_config(folder)
-    if all(is_finished(one, config) for one in run_folders(folder)):
-        return False
-    built = config.build()
-    seeds = seeds_of(folder)
-    layout = None
-    if shards is not None:
-        layout = shards.layout(built, None if seeds is None else len(seeds))
-    group = SINGLE if layout is None else layout.group
-    with explained(folder), contextlib.ExitStack() as held:
-        lock = locked(folder) if group.leads else contextlib.nullcontext()
-        group.all_or_none(lambda: held.enter_context(lock))
-        _continue(folder, config, built, _Tell(on_epoch, say, make_loggers), layout)
-    return True
-
-
-@dataclasses.dataclass(frozen=True)
-class _Tell:
-    """Whom to tell how a run goes on."""
-
-    on_epoch: Callable[[Report], None] = _ignore
-    say: Callable[[str], None] = _ignore
-    make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: ()
-
-
-def _continue(
+def _train_folder(
     folder: Path,
     config: Config,
     built: Built,
-    tell: _Tell,
+    listeners: _Listeners,
     layout: Layout | None,
 ) -> None:
-    """Train the run or runs of a folder that is locked, from where they are."""
+    """Train all runs of a locked folder, from their newest common checkpoint."""
     group = SINGLE if layout is None else layout.group
-    tell = tell if group.leads else _Tell()
-    # Whoever does not see what the first process has written says so before anybody waits.
+    listeners = listeners if group.leads else _Listeners()
+    # A process that cannot see the files of the first one fails here, before any exchange.
     seeds = group.all_or_none(lambda: seeds_of(folder))
     folders = [RunFolder(path) for path in group.all_or_none(lambda: run_folders(folder))]
     with contextlib.ExitStack() as held:
@@ -152,11 +149,53 @@ def _continue(
                 held.enter_context(locked(one.path))
                 if not (one.path / "config.toml").exists():
                     one.create(config.replace({"seed": seed}))
-        loggers = [held.enter_context(logger) for logger in tell.make_loggers(folder)]
-        for run in trainings(config, built, folder, folders, seeds, tell.say, layout):
+        loggers = [held.enter_context(logger) for logger in listeners.make_loggers(folder)]
+        for run in _runs(config, built, folder, folders, seeds, listeners.say, layout):
             try:
-                go_on(run, on_epoch=tell.on_epoch, say=tell.say, loggers=loggers)
+                run_epochs(run, on_epoch=listeners.on_epoch, say=listeners.say, loggers=loggers)
             except Diverged as error:
                 if len(folders) == 1:
                     raise
-                tell.say(f"warning: {run.folders[0].path.name}: {error}")
+                listeners.say(f"warning: {run.folders[0].path.name}: {error}")
+
+
+def _runs(
+    config: Config,
+    built: Built,
+    named: Path,
+    folders: Sequence[RunFolder],
+    seeds: Sequence[int] | None,
+    say: Callable[[str], None],
+    layout: Layout | None,
+) -> Iterator[Run]:
+    """One run for all seeds if they can be compiled together, otherwise one after the other."""
+    if seeds is None:
+        yield Run(config, folders, training_of_one(config, built, config.seed, layout), named)
+    elif isinstance(built.env, Environment):
+        episodes = config.evaluation.episodes
+        training = SeveralSeeds(built.learner, built.env, seeds, episodes=episodes, layout=layout)
+        yield Run(config, folders, training, named)
+    else:
+        say("environments on the host cannot be compiled: seeds are trained one after the other")
+        for seed, folder in zip(seeds, folders, strict=True):
+            if not is_finished(folder.path, config):
+                say(f"seed {seed}:")
+                yield Run(config, [folder], training_of_one(config, built, seed), named)
+
+
+def _require_memory(built: Built) -> None:
+    """Raise `ConfigError` for a replay that cannot fit: full-size pictures need terabytes.
+
+    Only for environments on the host; the observations of all others are small.
+    """
+    if not isinstance(built.env, HostEnvironment):
+        return
+    leaves = jax.tree.leaves(built.learner.shape())
+    needed = sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves)
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > available:
+        raise ConfigError(
+            f"The replay would take {needed / 2**30:,.0f} GiB, and this machine has "
+            f"{available / 2**30:,.0f}: lower learner.replay_capacity, or env.image_size if agents "
+            f"see pictures (an observation has {built.env.observation_size} numbers)."
+        )

@@ -1,4 +1,4 @@
-"""What a run was made with."""
+"""The software and the device that a run was made with."""
 
 import platform
 import subprocess
@@ -11,12 +11,12 @@ PACKAGES = ("pairvdn", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of Python and of what computes, the device, and the commit if there is one."""
+    """Versions of Python and of the libraries, the commit if there is one, and the device."""
     return software() | {"device": jax.devices()[0].device_kind}
 
 
 def software() -> dict[str, str | None]:
-    """The same without the device, which is not known before processes have found each other."""
+    """The same without the device, which is unknown before processes are connected."""
     return {
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in PACKAGES},
@@ -25,7 +25,7 @@ def software() -> dict[str, str | None]:
 
 
 def _commit() -> str | None:
-    """The commit of this source tree; None for an installed package, wherever that may lie."""
+    """The commit of this source tree; None for an installed package."""
     here = Path(__file__).parent
     if _git(here, "ls-files", "--error-unmatch", Path(__file__).name) is None:
         return None

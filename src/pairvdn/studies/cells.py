@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from pairvdn.config.config import Config
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 
 State = Literal["running", "finished", "finished before", "diverged", "failed", "stopped"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import RunError
-from pairvdn.runs.loop import Report
 from pairvdn.studies.cells import Cell, News
 from pairvdn.studies.file import Grid
 from pairvdn.studies.ray_cluster import PATIENCE, connected, require_ray

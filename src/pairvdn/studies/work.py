@@ -12,9 +12,9 @@ from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.learning import Diverged
 from pairvdn.runs.checkpoint import MANIFEST
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import BusyError, FolderError, Interrupted, RunError
 from pairvdn.runs.folder import RunFolder, parse_metrics
-from pairvdn.runs.loop import Report
 from pairvdn.runs.train import resume, train
 from pairvdn.studies.cells import Cell, News, Standing, State
 from pairvdn.studies.storage import Storage, Workplace

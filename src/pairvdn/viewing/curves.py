@@ -1,4 +1,4 @@
-"""Learning curves of runs and where they end, one panel per task."""
+"""Learning curves of runs and their final returns, one panel per task."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,15 +29,15 @@ class TaskRuns(NamedTuple):
     runs: dict[str, list[Path]]
 
 
-def plot_runs(folders: Sequence[str | Path], stem: Path) -> list[Path]:
+def plot_runs(folders: Sequence[str | Path], stem: Path, *, trust: bool = False) -> list[Path]:
     """Draw the curves of run folders into `stem`.png and .svg; runs of one method are pooled.
 
-    `stem`-bars.png and .svg show where the curves end.
+    `stem`-bars.png and .svg show the final returns.
     """
-    tasks = _tasks([Path(folder) for folder in folders])
+    tasks = _tasks([Path(folder) for folder in folders], trust=trust)
     curves = [{method: learning_curve(runs) for method, runs in one.runs.items()} for one in tasks]
     finals = [{method: final_returns(runs) for method, runs in one.runs.items()} for one in tasks]
-    random = [random_return(task.config.env.build()) for task in tasks]
+    random = [random_return(task.config.build_env()) for task in tasks]
     titles = [task.title for task in tasks]
     panels = [panel(*parts) for parts in zip(titles, curves, random, strict=True)]
     every = [curve for by_method in curves for curve in by_method.values()]
@@ -51,7 +51,7 @@ def plot_runs(folders: Sequence[str | Path], stem: Path) -> list[Path]:
 def plot_finals(
     tasks: Mapping[str, tuple[Mapping[str, Final], float]], stem: Path, *, note: str = ""
 ) -> list[Path]:
-    """Draw what methods reach, and the random policy, in each task, as bars."""
+    """Draw the final returns of methods and of the random policy in each task, as bars."""
     panels = [
         BarPanel(
             title,
@@ -65,14 +65,14 @@ def plot_finals(
     ]
     over = interval_of([one for finals, _ in tasks.values() for one in finals.values()])
     footer = (
-        "last evaluation while training; bars: mean, from the random policy (dashed) on; "
+        "last evaluation during training; bars: mean, starting at the random policy (dashed); "
         f"dots: {over}; black: 95 % bootstrap interval over them"
     )
     return draw_bars(panels, stem, footer=footer, note=note)
 
 
 def panel(title: str, curves: Mapping[str, LearningCurve], random: float) -> Panel:
-    """One task, with what the random policy reaches there."""
+    """One task, with the return of the random policy."""
     drawn = [
         Curve(method, curve.steps, curve.mean, curve.low, curve.high)
         for method, curve in curves.items()
@@ -81,13 +81,13 @@ def panel(title: str, curves: Mapping[str, LearningCurve], random: float) -> Pan
 
 
 def random_return(env: Task) -> float:
-    """What the random policy reaches."""
+    """The mean return of the random policy."""
     return float(play_random(env, seed=0).returns.mean())
 
 
-def _tasks(paths: Sequence[Path]) -> list[TaskRuns]:
+def _tasks(paths: Sequence[Path], *, trust: bool) -> list[TaskRuns]:
     tasks: dict[str, TaskRuns] = {}
-    for (title, method), runs in grouped(paths).items():
-        task = tasks.setdefault(title, TaskRuns(title, read_config(runs[0]), {}))
+    for (title, method), runs in grouped(paths, trust=trust).items():
+        task = tasks.setdefault(title, TaskRuns(title, read_config(runs[0], trust=trust), {}))
         task.runs[method] = runs
     return list(tasks.values())

@@ -18,9 +18,9 @@ from pairvdn.evaluation import record_greedy, record_random
 from pairvdn.runs.analysis.curves import final_returns, learning_curve, shading
 from pairvdn.runs.analysis.evaluate import Settings, env_for, evaluate
 from pairvdn.runs.checkpoint import write_text
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
-from pairvdn.runs.loop import Report
 from pairvdn.studies.reproduce import TASKS, Scale, available, ensure_trained
 from pairvdn.viewing.curves import panel, plot_finals, random_return
 from pairvdn.viewing.figures import Picture, draw_curves, draw_pictures
@@ -72,7 +72,7 @@ def grouping(out: Path, scale: Scale, *, on_epoch: OnEpoch, say: Say) -> Made:
     numbers: dict[str, Any] = {}
     for method in GROUPING_METHODS:
         folder = ensure_trained(out, GROUPING_TASK, method, scale, on_epoch=on_epoch, say=say)
-        evaluated = evaluate(folder, Settings(scale.episodes, scale.long_steps))
+        evaluated = evaluate(folder, Settings(scale.episodes, scale.long_steps)).to_dict()
         numbers.setdefault("random", evaluated["extra"]["random"]["measures"][GROUPING_MEASURE])
         numbers[method] = evaluated["extra"]["measures"][GROUPING_MEASURE]
         for seed, run in enumerate(run_folders(folder)[:GROUPING_SEEDS]):

@@ -1,1 +1,1 @@
-"""Runs on disk as numbers: evaluations, comparisons, curves, recordings, speed."""
+"""From run folders to numbers, curves and recordings."""

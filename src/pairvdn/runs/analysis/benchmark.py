@@ -1,11 +1,11 @@
-"""How fast a config runs on this machine, once it is compiled."""
+"""The speed of a config on this machine, after compilation."""
 
 import dataclasses
 import time
 from collections.abc import Callable
 
 from pairvdn.config.config import Config
-from pairvdn.runs.trainings import training_of_one
+from pairvdn.runs.training import training_of_one
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Several runs side by side: who is better, by how much, and how sure that is."""
+"""Comparing runs: means, intervals, and the probability that one method beats another."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pairvdn.config.config import Config
+from pairvdn.config.errors import ConfigError
 from pairvdn.evaluation import (
     Estimate,
     bootstrap,
@@ -14,22 +17,22 @@ from pairvdn.evaluation import (
     mean_over_tasks,
     probability_of_improvement,
 )
-from pairvdn.config.config import Config
-from pairvdn.config.errors import ConfigError
-from pairvdn.runs.analysis.evaluate import Settings, evaluate
-from pairvdn.runs.folder import has_best, read_config, run_folders
+from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate
+from pairvdn.runs.folder import RunFolder, read_config, run_folders
 from pairvdn.runs.pretrained import run_path
 
-# What may differ between runs of one recipe: the task, where the random numbers start, and what
-# changes no result.
+# Sections that may differ between runs of one recipe: the task, the seed, and those that change no
+# result.
 _NOT_THE_RECIPE = ("env", "seed", "evaluation", "checkpoints")
+
+Name = tuple[str, str]  # task and method
 
 
 class Row(NamedTuple):
-    """One method on one task, by its last and its best checkpoints, which are never mixed.
+    """One method on one task, by its last and by its best checkpoints, which are never mixed.
 
     `better` is the probability that a seed of this row beats one of the first row of its task.
-    Teams that were exported have no best checkpoint.
+    Exported runs have no best checkpoint.
     """
 
     task: str
@@ -46,41 +49,43 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All rows, and over all tasks that two methods share: how likely is one better."""
+    """All rows, and the probability of improvement over all tasks that two methods share."""
 
     rows: list[Row]
-    over_tasks: dict[str, Estimate]  # method -> against the first method
+    over_tasks: dict[str, Estimate]  # of each method against the first one
 
 
 def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
-    """Evaluate every run and put runs of the same method and task together."""
+    """Evaluate every run and pool the runs of a method on a task."""
     if not folders:
         raise ConfigError("Name at least one run.")
     paths = [run_path(folder) for folder in folders]
-    groups = grouped(paths, ignoring=() if settings.max_steps is None else ("max_steps",))
+    ignoring = () if settings.max_steps is None else ("max_steps",)
+    groups = grouped(paths, ignoring=ignoring, trust=settings.trust)
+    best_settings = dataclasses.replace(settings, checkpoint="best")
     last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
     best = {
-        name: [_best(path, settings) for path in group]
+        name: [evaluate(path, best_settings) for path in group]
         for name, group in groups.items()
-        if all(has_best(run) for path in group for run in run_folders(path))
+        if all(RunFolder(run).has_best() for path in group for run in run_folders(path))
     }
     return Comparison([_row(name, last, best) for name in groups], _over_tasks(last))
 
 
 def grouped(
-    paths: Sequence[Path], *, ignoring: Sequence[str] = ()
-) -> dict[tuple[str, str], list[Path]]:
-    """Task and method -> the runs of it, which are then taken for seeds of one experiment.
+    paths: Sequence[Path], *, ignoring: Sequence[str] = (), trust: bool = False
+) -> dict[Name, list[Path]]:
+    """The runs of each task and method, which count as seeds of one experiment.
 
-    Runs of one method and task that were trained differently are kept apart, and then named after
-    their folders. `ignoring` are arguments of environments that may differ within a task.
+    Runs of one method and task with different settings are kept apart and named after their
+    folders. `ignoring` lists arguments of environments that may differ within a task.
     """
-    configs = [read_config(path) for path in paths]
+    configs = [read_config(path, trust=trust) for path in paths]
     runs = [run.resolve() for path in paths for run in run_folders(path)]
     twice = [run for run in runs if runs.count(run) > 1]
     if twice:
         raise ConfigError(f"{twice[0]} is named twice.")
-    recipes: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    recipes: dict[Name, list[dict[str, Any]]] = {}
     groups: dict[tuple[str, str, int], list[Path]] = {}
     for path, config, task in zip(paths, configs, task_labels(configs, ignoring), strict=True):
         plain = config.to_dict()
@@ -96,7 +101,7 @@ def grouped(
 
 
 def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list[str]:
-    """A short name of each config's task: the environment, and in what it differs from others."""
+    """A short name of each config's task: the environment, and the arguments that differ."""
     plain = [_task(config, ignoring) for config in configs]
     labels = []
     for config, task in zip(configs, plain, strict=True):
@@ -109,29 +114,21 @@ def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list
     return labels
 
 
-def scores(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """One number per training seed; per episode, where there is one seed in all."""
-    if len(reports) == 1:
-        return np.array(reports[0]["return"]["values"])
-    return _of_seeds(reports)
+def scores(runs: Sequence[Evaluated]) -> np.ndarray:
+    """One number per training seed; per episode if there is one seed in all."""
+    return np.array(runs[0].greedy.returns.values) if len(runs) == 1 else _of_seeds(runs)
 
 
-def _of_seeds(reports: Sequence[Mapping[str, Any]]) -> np.ndarray:
+def _of_seeds(runs: Sequence[Evaluated]) -> np.ndarray:
     """One number per training seed."""
-    return np.concatenate(
-        [
-            np.array(one["return"]["values"])
-            if one["interval_over"] == "seeds"
-            else np.array([one["return"]["mean"]])
-            for one in reports
-        ]
-    )
+    returns = [(one.greedy.returns, one.seeds) for one in runs]
+    return np.concatenate([one.values if seeds > 1 else [one.mean] for one, seeds in returns])
 
 
 def comparable(
-    mine: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]
+    mine: Sequence[Evaluated], other: Sequence[Evaluated]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Seeds beside seeds; episodes beside episodes only where both have one seed."""
+    """Seeds against seeds; episodes against episodes only if both have one seed."""
     seeds = _of_seeds(mine), _of_seeds(other)
     return (scores(mine), scores(other)) if seeds[0].size == seeds[1].size == 1 else seeds
 
@@ -142,49 +139,42 @@ def _task(config: Config, ignoring: Sequence[str]) -> dict[str, Any]:
     return {"name": config.env.name, **counting}
 
 
-def _best(folder: Path, settings: Settings) -> dict[str, Any]:
-    return evaluate(folder, Settings(settings.episodes, settings.max_steps, settings.seed, "best"))
-
-
 def _rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
 def _row(
-    name: tuple[str, str],
-    last: Mapping[tuple[str, str], list[dict[str, Any]]],
-    best: Mapping[tuple[str, str], list[dict[str, Any]]],
+    name: Name, last: Mapping[Name, list[Evaluated]], best: Mapping[Name, list[Evaluated]]
 ) -> Row:
     task, method = name
-    mine = scores(last[name])
+    runs = last[name]
+    mine = scores(runs)
     first = next(other for other in last if other[0] == task)
-    seeds = sum(one["extra"]["seeds"] for one in last[name])
+    seeds = sum(one.seeds for one in runs)
     return Row(
         task=task,
         method=method,
-        runs=[one["run"] for one in last[name]],
+        runs=[one.run for one in runs],
         seeds=seeds,
-        diverged=sum(one["extra"]["diverged"] for one in last[name]),
+        diverged=sum(one.diverged for one in runs),
         interval_over="episodes" if seeds == 1 else "seeds",
         mean=bootstrap([mine], mean_over_tasks, rng=_rng()),
         interquartile_mean=bootstrap([mine], interquartile_mean, rng=_rng()),
         best_checkpoint=bootstrap([scores(best[name])], mean_over_tasks, rng=_rng())
         if name in best
         else None,
-        random=last[name][0]["random"]["mean"],
-        better=_better([comparable(last[name], last[first])]),
+        random=runs[0].random.returns.mean,
+        better=_better([comparable(runs, last[first])]),
     )
 
 
 def _better(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Estimate:
-    """How likely the first of each pair is the better one."""
+    """The probability that the first of each pair is better."""
     mine, others = zip(*pairs, strict=True)
     return probability_of_improvement(mine, others, rng=_rng())
 
 
-def _over_tasks(
-    known: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
-) -> dict[str, Estimate]:
+def _over_tasks(known: Mapping[Name, Sequence[Evaluated]]) -> dict[str, Estimate]:
     """Each method against the first one, on the tasks that both have, if there are several."""
     methods = list(dict.fromkeys(method for _, method in known))
     found = {}

@@ -1,4 +1,4 @@
-"""Learning curves out of the metrics of runs: what greedy evaluations while training gave."""
+"""Learning curves: the greedy evaluations during training, from the metrics of runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ class LearningCurve(NamedTuple):
 
 
 class Final(NamedTuple):
-    """What the last evaluations while training gave: one number per seed, or per episode."""
+    """The last evaluations during training: one number per seed, or per episode."""
 
     values: Line
     estimate: Estimate
@@ -37,7 +37,7 @@ class Final(NamedTuple):
 
 
 def learning_curve(folders: Sequence[Path]) -> LearningCurve:
-    """The curve of all seeds in these folders, as far as all of them have got.
+    """The curve of all seeds in these folders, up to the epoch that all have reached.
 
     With several seeds the band is the bootstrap interval of their mean, with one seed the standard
     deviation over its evaluation episodes, as in the paper's figures.
@@ -46,8 +46,10 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     evaluated = [lines[: min(map(len, every))] for lines in every]
     epochs = [[line["epoch"] for line in lines] for lines in evaluated]
     if any(one != epochs[0] for one in epochs):
-        raise FolderError(f"{folders[0]} and others were evaluated after other numbers of epochs.")
-    # Seeds may differ by a few steps: an action that is held ends with the episode.
+        raise FolderError(
+            f"{folders[0]} and others were evaluated after different epochs: plot them apart."
+        )
+    # Seeds may differ by a few steps: a repeated action ends with the episode.
     steps = np.array([[line["env_steps"] for line in one] for one in evaluated]).mean(axis=0)
     means = np.array([[line["evaluation"]["mean"] for line in one] for one in evaluated])
     if len(evaluated) == 1:
@@ -66,7 +68,7 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
 
 
 def final_returns(folders: Sequence[Path]) -> Final:
-    """Where the curve of these folders ends; with one seed, the episodes of its last evaluation."""
+    """The end of the curve of these folders; with one seed, the episodes of its last evaluation."""
     last = [lines[-1]["evaluation"] for lines in _evaluations(folders)]
     values = last[0]["values"] if len(last) == 1 else [one["mean"] for one in last]
     numbers = np.array(values, np.float64)
@@ -74,7 +76,7 @@ def final_returns(folders: Sequence[Path]) -> Final:
 
 
 def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
-    """The evaluated lines of every seed in these folders; each has at least one."""
+    """The lines with an evaluation of every seed in these folders; each has at least one."""
     runs = [run for folder in folders for run in run_folders(folder)]
     evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
     for run, lines in zip(runs, evaluated, strict=True):
@@ -88,12 +90,12 @@ def _mean(numbers: Line, rng: np.random.Generator) -> Estimate:
 
 
 def interval_of(finals: Sequence[Final]) -> str:
-    """What dots and intervals of these final returns are, in words."""
+    """The unit of the dots and intervals of these final returns, for a legend."""
     words = {"training seeds" if one.seeds > 1 else "episodes (one seed)" for one in finals}
     return " or ".join(sorted(words, reverse=True))
 
 
 def shading(curves: Sequence[LearningCurve]) -> str:
-    """What the bands of these curves are, in words."""
+    """The meaning of the bands of these curves, for a legend."""
     words = {OVER_SEEDS if curve.seeds > 1 else OVER_EPISODES for curve in curves}
     return "; or ".join(sorted(words))

@@ -1,76 +1,146 @@
-"""Runs on disk -> numbers: greedy episodes of a run, or of every seed of a folder of runs."""
+"""Evaluating runs: greedy episodes of a run, or of every seed of a folder of runs."""
 
 import dataclasses
 import json
 import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import numpy as np
 
 from pairvdn import __version__
+from pairvdn.checks import require_within
+from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.envs import Task
-from pairvdn.evaluation import Played, play_greedy, play_random, report
+from pairvdn.evaluation import (
+    PolicySummary,
+    play_greedy,
+    play_random,
+    pool_seeds,
+    summarise_played,
+)
 from pairvdn.runs.checkpoint import write_text
-from pairvdn.config.errors import ConfigError
 from pairvdn.runs.folder import RunFolder, read_metrics, run_folders
-from pairvdn.runs.pretrained import is_pretrained, run_path
 from pairvdn.runs.load import Loaded, load
+from pairvdn.runs.pretrained import is_pretrained, run_path
 from pairvdn.runs.saving import explained
+
+Checkpoint = Literal["last", "best"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Which greedy episodes are played; `max_steps` None is the length that `env` says."""
+    """The greedy episodes to play; `max_steps` None is the length that the run's `env` has.
 
-    MOST_EPISODES: ClassVar[int] = 100_000
-    MOST_STEPS: ClassVar[int] = 1_000_000
+    `trust` imports the classes that the run's config names; only for folders that you trust.
+    """
 
     episodes: int = 20
     max_steps: int | None = None
     seed: int = 0
-    checkpoint: Literal["last", "best"] = "last"
+    checkpoint: Checkpoint = "last"
+    trust: bool = False
 
     def __post_init__(self) -> None:
-        require_within("episodes", self.episodes, 1, self.MOST_EPISODES)
-        require_within("seed", self.seed, 0, 2**32 - 1)
+        self.require_most(episodes=100_000, max_steps=1_000_000)
+        require_setting(0, 2**32 - 1, seed=self.seed)
+
+    def require_most(self, *, episodes: int, max_steps: int) -> None:
+        """Raise `ConfigError` if there are more, or longer, episodes than this."""
+        require_setting(1, episodes, episodes=self.episodes)
         if self.max_steps is not None:
-            require_within("max-steps", self.max_steps, 1, self.MOST_STEPS)
+            require_setting(1, max_steps, **{"max-steps": self.max_steps})
 
 
-def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
+def require_setting(least: int, most: int, **setting: int) -> None:
+    """Raise `ConfigError` unless a setting is from `least` to `most`."""
+    try:
+        require_within(least, most, **setting)
+    except ValueError as error:
+        raise ConfigError(one_line(error)) from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluated:
+    """The result of evaluating a run, or all seeds of a folder of runs.
+
+    With one training seed the summaries of `greedy` are over episodes, with several over the means
+    of the seeds; those of `random` are always over episodes. `diverged` counts seeds, `epochs` has
+    the checkpoint of each. `fingerprint` identifies the parameters of a single run.
+    """
+
+    run: str
+    environment: str
+    method: str
+    checkpoint: str
+    episodes: int
+    max_steps: int
+    seed: int
+    greedy: PolicySummary
+    random: PolicySummary
+    seeds: int
+    diverged: int
+    epochs: tuple[int, ...]
+    fingerprint: str | None = None
+
+    @property
+    def interval_over(self) -> Literal["episodes", "seeds"]:
+        """The unit of the intervals of `greedy`."""
+        return "episodes" if self.seeds == 1 else "seeds"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `evaluate --json` prints."""
+        greedy, random = self.greedy.to_dict(), self.random.to_dict()
+        about = {name: getattr(self, name) for name in _ABOUT}
+        returns = {"return": greedy.pop("return"), "random": random.pop("return")}
+        facts = {"seeds": self.seeds, "diverged": self.diverged, "epochs": list(self.epochs)}
+        if self.fingerprint is not None:
+            facts["fingerprint"] = self.fingerprint
+        extra = {**facts, **greedy, "random": random}
+        return {**about, **returns, "interval_over": self.interval_over, "extra": extra}
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> "Evaluated":
+        """The inverse of `to_dict`."""
+        extra = plain["extra"]
+        return Evaluated(
+            **{name: plain[name] for name in _ABOUT},
+            greedy=PolicySummary.from_dict({**extra, "return": plain["return"]}),
+            random=PolicySummary.from_dict({**extra["random"], "return": plain["random"]}),
+            seeds=extra["seeds"],
+            diverged=extra["diverged"],
+            epochs=tuple(extra["epochs"]),
+            fingerprint=extra.get("fingerprint"),
+        )
+
+
+_ABOUT = ("run", "environment", "method", "checkpoint", "episodes", "max_steps", "seed")
+
+
+def evaluate(folder: str | Path, settings: Settings) -> Evaluated:
     """Evaluate a run, or all seeds of a folder of runs, and keep the result in `evaluations/`.
 
-    The numbers depend on what was learned and on the settings alone. A result that is already
-    there, of the same parameters and settings, is not computed again.
+    The numbers depend on the parameters and the settings alone. A result that is already there, of
+    the same parameters and settings, is not computed again.
     """
     folder = run_path(folder)
     runs = run_folders(folder)
-    reports: list[dict[str, Any]] = []
-    for run in runs:  # which play in the same environment: chance needs to play but once
-        random = _random_played(reports[0]) if reports else None
-        reports.append(_evaluate_run(run, settings, random))
+    evaluated: list[Evaluated] = []
+    for run in runs:  # all in the same environment, so the random policy plays only once
+        random = evaluated[0].random if evaluated else None
+        evaluated.append(_evaluate_run(run, settings, random))
     if runs == [folder]:
-        return reports[0]
-    together = _described(
-        str(folder),
-        reports[0],
-        report([_seed_played(one) for one in reports], _random_played(reports[0])),
-        {
-            "seeds": len(reports),
-            "diverged": sum(one["extra"]["diverged"] for one in reports),
-            "epochs": [epoch for one in reports for epoch in one["extra"]["epochs"]],
-        },
-    )
-    with explained(folder):
-        _keep(folder, settings, together)
+        return evaluated[0]
+    together = _pooled(folder, evaluated)
+    _keep(folder, settings, together)
     return together
 
 
 def moments(usual_steps: int, max_steps: int) -> tuple[int, ...]:
-    """When measures are taken: where episodes usually end, and at the end of these."""
+    """The steps at which measures are taken: the usual end of an episode, and this one's."""
     return tuple(sorted({min(usual_steps, max_steps), max_steps}))
 
 
@@ -78,23 +148,22 @@ def env_for(loaded: Loaded, max_steps: int | None) -> Task:
     """The environment of a run with episodes of another length."""
     if max_steps is None or max_steps == loaded.env.max_steps:
         return loaded.env
-    env: Task = loaded.config.replace({"env.max_steps": max_steps}).env.build()
-    return env
+    return loaded.config.replace({"env.max_steps": max_steps}).build_env()
 
 
 def diverged(run: Path) -> bool:
-    """Whether learning blew up in this run; its last checkpoint holds what was sound before."""
+    """Whether learning diverged in this run; its last checkpoint has the parameters before that."""
     lines = read_metrics(run)
     return bool(lines) and bool(lines[-1]["diverged"])
 
 
-def _evaluate_run(run: Path, settings: Settings, random: Played | None = None) -> dict[str, Any]:
-    loaded = load(run, settings.checkpoint)
+def _evaluate_run(run: Path, settings: Settings, random: PolicySummary | None) -> Evaluated:
+    loaded = load(run, settings.checkpoint, trust=settings.trust)
     fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
     known = _kept(run, settings)
-    if known is not None and known["extra"].get("fingerprint") == fingerprint:
-        return {**known, "run": str(run)}  # the folder may have moved
+    if known is not None and known.fingerprint == fingerprint:
+        return dataclasses.replace(known, run=str(run))  # the folder may have moved
     when = moments(loaded.env.max_steps, env.max_steps)
     greedy = play_greedy(
         env,
@@ -104,63 +173,39 @@ def _evaluate_run(run: Path, settings: Settings, random: Played | None = None) -
         action_repeat=loaded.action_repeat,
         moments=when,
     )
-    about = {
-        "environment": loaded.config.env.name,
-        "method": loaded.config.method.name,
-        "checkpoint": settings.checkpoint,
-        "episodes": settings.episodes,
-        "max_steps": env.max_steps,
-        "seed": settings.seed,
-    }
-    facts = {
-        "seeds": 1,
-        "diverged": int(diverged(run)),
-        "epochs": [loaded.epoch],
-        "fingerprint": fingerprint,
-    }
-    random = random or play_random(env, seed=settings.seed, moments=when)
-    numbers = report([greedy], random)
-    evaluated = _described(str(run), about, numbers, facts)
-    with explained(run):
-        _keep(run, settings, evaluated)
+    evaluated = Evaluated(
+        run=str(run),
+        environment=loaded.config.env.name,
+        method=loaded.config.method.name,
+        checkpoint=settings.checkpoint,
+        episodes=settings.episodes,
+        max_steps=env.max_steps,
+        seed=settings.seed,
+        greedy=summarise_played(greedy),
+        random=random or summarise_played(play_random(env, seed=settings.seed, moments=when)),
+        seeds=1,
+        diverged=int(diverged(run)),
+        epochs=(loaded.epoch,),
+        fingerprint=fingerprint,
+    )
+    _keep(run, settings, evaluated)
     return evaluated
 
 
-def _described(
-    run: str, about: dict[str, Any], numbers: dict[str, Any], facts: dict[str, Any]
-) -> dict[str, Any]:
-    """The object that `evaluate --json` prints."""
-    keys = ("environment", "method", "checkpoint", "episodes", "max_steps", "seed")
-    return {
-        "run": run,
-        **{key: about[key] for key in keys},
-        **numbers,
-        "extra": {**facts, **numbers["extra"]},
-    }
-
-
-def _seed_played(evaluated: dict[str, Any]) -> Played:
-    """The episodes of one seed, out of its report."""
-    return _played(evaluated["return"], evaluated["extra"])
-
-
-def _random_played(evaluated: dict[str, Any]) -> Played:
-    return _played(evaluated["random"], evaluated["extra"]["random"])
-
-
-def _played(returns: dict[str, Any], extra: dict[str, Any]) -> Played:
-    return Played(
-        np.array(returns["values"]),
-        {
-            name: {int(moment): np.array(one["values"]) for moment, one in by_moment.items()}
-            for name, by_moment in extra["measures"].items()
-        },
-        {name: np.array(one["values"] if one else []) for name, one in extra["shares"].items()},
+def _pooled(folder: Path, seeds: Sequence[Evaluated]) -> Evaluated:
+    return dataclasses.replace(
+        seeds[0],
+        run=str(folder),
+        greedy=pool_seeds([one.greedy for one in seeds]),
+        seeds=len(seeds),
+        diverged=sum(one.diverged for one in seeds),
+        epochs=tuple(epoch for one in seeds for epoch in one.epochs),
+        fingerprint=None,
     )
 
 
 def _fingerprint(loaded: Loaded) -> str:
-    """A checksum of everything that was learned, and of where it plays."""
+    """A checksum of all parameters and of the environment."""
     world = {"version": __version__, **loaded.config.to_dict()["env"]}
     checksum = zlib.crc32(json.dumps(world, sort_keys=True).encode())
     for leaf in jax.tree.leaves(eqx.filter(loaded.value, eqx.is_array)):
@@ -174,24 +219,18 @@ def _file(folder: Path, settings: Settings) -> Path:
     return RunFolder(folder).evaluations / f"{name}.json"
 
 
-def _kept(folder: Path, settings: Settings) -> dict[str, Any] | None:
-    """A result of before; None where there is none that can be read."""
+def _kept(folder: Path, settings: Settings) -> Evaluated | None:
+    """An earlier result; None if there is none that can be read."""
     try:
-        known: dict[str, Any] = json.loads(_file(folder, settings).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return Evaluated.from_dict(json.loads(_file(folder, settings).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return known if isinstance(known, dict) and "extra" in known else None
 
 
-def _keep(folder: Path, settings: Settings, evaluated: dict[str, Any]) -> None:
-    if is_pretrained(folder):  # a package is not written to
+def _keep(folder: Path, settings: Settings, evaluated: Evaluated) -> None:
+    if is_pretrained(folder):  # nothing is written to the package
         return
     file = _file(folder, settings)
-    file.parent.mkdir(exist_ok=True)
-    write_text(file, json.dumps(evaluated, indent=2) + "\n")
-
-
-def require_within(name: str, number: int, least: int, most: int) -> None:
-    """Refuse a setting outside of its range."""
-    if not least <= number <= most:
-        raise ConfigError(f"{name} must be from {least} to {most}, not {number}.")
+    with explained(folder):
+        file.parent.mkdir(exist_ok=True)
+        write_text(file, json.dumps(evaluated.to_dict(), indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Runs on disk -> recordings of greedy episodes."""
+"""Recording greedy episodes of runs."""
 
 import dataclasses
 from pathlib import Path
@@ -7,28 +7,20 @@ from typing import Any
 import jax
 import numpy as np
 
+from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Environment, HasNames, Task, seconds_per_step
 from pairvdn.evaluation import Recording, record_greedy
-from pairvdn.config.errors import ConfigError
-from pairvdn.runs.analysis.evaluate import Settings as Evaluated
-from pairvdn.runs.analysis.evaluate import env_for
+from pairvdn.runs.analysis.evaluate import Settings, env_for
 from pairvdn.runs.folder import seeds_of
 from pairvdn.runs.load import Loaded, load
 
-
-@dataclasses.dataclass(frozen=True)
-class Settings(Evaluated):
-    """Which episodes are recorded; a recording is held in memory as a whole."""
-
-    MOST_EPISODES = 100
-    MOST_STEPS = 20_000
-
-    episodes: int = 3
+# A recording is held in memory as a whole.
+_MOST = {"episodes": 100, "max_steps": 20_000}
 
 
 @dataclasses.dataclass(frozen=True)
 class RecordedRun:
-    """Episodes of a run, and what one has to know to read them."""
+    """Recorded episodes of a run, and the facts that their reader needs."""
 
     name: str  # of its folder
     environment: str
@@ -45,13 +37,15 @@ class RecordedRun:
 
 def record_run(folder: Path, settings: Settings) -> RecordedRun:
     """Play and record greedy episodes of a run."""
-    loaded = load(folder, settings.checkpoint)
+    settings.require_most(**_MOST)
+    loaded = load(folder, settings.checkpoint, trust=settings.trust)
     return _record(loaded, _env_for(loaded, settings), settings)
 
 
 def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedRun]:
     """Record two runs from the same starts; they must play the same environment."""
-    runs = [load(one, settings.checkpoint) for one in (folder, other)]
+    settings.require_most(**_MOST)
+    runs = [load(one, settings.checkpoint, trust=settings.trust) for one in (folder, other)]
     envs = [_env_for(one, settings) for one in runs]
     if not _start_alike(*envs, seed=settings.seed):
         raise ConfigError(
@@ -92,13 +86,13 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
 
 
 def _name(folder: Path) -> str:
-    """Of a run; one seed of several is named with the folder of all, as there are many seeds 0."""
+    """The name of a run; that of one seed of several starts with the folder of all."""
     among_seeds = seeds_of(folder.parent) is not None
     return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
 
 
 def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:
-    """Whether a reset looks the same: same name, same things at the same places."""
+    """Whether two environments have the same name, sizes and initial scene."""
 
     def start(env: Environment[Any]) -> Any:
         state, _ = env.reset(jax.random.key(seed))
@@ -120,7 +114,7 @@ def _text(run: Loaded) -> str:
 
 
 def _names(env: Environment[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of actions and of observations; numbers where the environment has no names."""
+    """Names of actions and of observations; numbers if the environment has none."""
     if isinstance(env, HasNames):
         return env.action_names, env.observation_names
     numbers = tuple(map(str, range(max(env.num_actions, env.observation_size))))

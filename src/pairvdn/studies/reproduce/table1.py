@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pairvdn import studies as grid
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.loop import Report
+from pairvdn.runs.epochs import Report
 from pairvdn.studies.reproduce.tasks import Scale, cell_for, ensure_trained
 
 ROTATIONS = {"rotation": "box-jump-16-rotation", "no-rotation": "box-jump-16-no-rotation"}
@@ -51,7 +51,7 @@ def table1(
     for rotation, task in ROTATIONS.items():
         for method in scale.methods:
             folder = ensure_trained(out, task, method, scale, on_epoch=on_epoch, say=say)
-            evaluated = evaluate(folder, settings)
+            evaluated = evaluate(folder, settings).to_dict()
             if method == scale.methods[0]:
                 cells += _cells("random", rotation, evaluated, evaluated["extra"]["random"])
             cells += _cells(method, rotation, evaluated, evaluated["extra"])

@@ -9,9 +9,9 @@ from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import load_preset, preset_names
 from pairvdn.learning import Diverged
+from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import FolderError
 from pairvdn.runs.folder import is_finished, read_config, run_folders
-from pairvdn.runs.loop import Report
 from pairvdn.runs.train import resume, train
 from pairvdn.studies import Cell
 

@@ -1,4 +1,4 @@
-"""The loop over epochs: train, evaluate, write down, save; stop when asked."""
+"""The loop over epochs: train, evaluate, log, save; stop on request."""
 
 import dataclasses
 import time
@@ -11,48 +11,41 @@ import numpy as np
 
 from pairvdn.config.config import Config
 from pairvdn.config.errors import one_line
+from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
 from pairvdn.runs.errors import Interrupted, RunError
 from pairvdn.runs.folder import CLOCK, RunFolder, read_metrics
 from pairvdn.runs.loggers import Log
-from pairvdn.runs.saving import (
-    Rest,
-    has_best_of,
-    newest_sound,
-    save,
-    save_best,
-    without_replay,
-)
-from pairvdn.runs.seeds import Seeds
+from pairvdn.runs.saving import Rest, newest_sound, save, save_best, without_replay
 from pairvdn.runs.signals import StopRequest, stop_requested
-from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
+from pairvdn.runs.training import Training
 
 _NOT_EXACT = (
-    "warning: the environments are stepped on the host and cannot be saved: their episodes start "
-    "anew, so this is not exactly the run that was stopped"
+    "warning: environments on the host cannot be saved: their episodes restart, so the resumed run "
+    "is not exactly the one that was stopped"
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What is trained: a folder for each seed, and the folder that the user named."""
+    """A training with a folder for each seed, and the folder that the user named."""
 
     config: Config
     folders: Sequence[RunFolder]
-    training: Seeds
+    training: Training
     named: Path
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What one epoch came to: a line of metrics for each seed, and how long the rest may take."""
+    """The metrics of one epoch, a line for each seed, and the estimated time to the end."""
 
-    epoch: int  # how many are done
+    epoch: int  # completed epochs
     epochs: int
     lines: Sequence[dict[str, Any]]
     seconds_left: float
 
 
-def go_on(
+def run_epochs(
     run: Run,
     *,
     on_epoch: Callable[[Report], None],
@@ -61,19 +54,19 @@ def go_on(
 ) -> None:
     """Train from the newest checkpoint, or from the start, to the end."""
     try:
-        with stop_requested() as wish:
-            _Loop(run, say).run(on_epoch, loggers, wish)
+        with stop_requested() as request:
+            _Loop(run, say).run(on_epoch, loggers, request)
     except jax.errors.JaxRuntimeError as error:
         if run.training.group.size == 1:
             raise
         raise RunError(
-            f"Another process of this run is gone ({one_line(error)}); start all of them again "
-            f"with `pairvdn resume {run.named}`."
+            f"Another process of this run has ended ({one_line(error)}); restart all of them with "
+            f"`pairvdn resume {run.named}`."
         ) from error
 
 
 class _Loop:
-    """The state of the loop."""
+    """The loop and its state."""
 
     def __init__(self, run: Run, say: Callable[[str], None]) -> None:
         self.config, self.folders, self.training = run.config, run.folders, run.training
@@ -90,18 +83,18 @@ class _Loop:
         else:
             self.state, self.seconds = self.training.join(found.states), found.seconds
             self._warn_if_not_exact(found.place)
-        self.group.all_or_none(self._forget_what_came_after)
+        self.group.all_or_none(self._discard_later_epochs)
         best = [_best_return(folder, self.epoch) for folder in self.folders]
         self.best: list[float] = self.group.first(np.array(best)).tolist()
         self.rest = Rest(self.config.checkpoints, self.epoch)
         self.saving = 0.0  # seconds
 
     def _require_same_start(self, epoch: int) -> None:
-        """Processes that go on from different states would wait for each other for ever."""
+        """Processes that start from different states would wait for each other forever."""
         if self.group.largest(epoch) != -self.group.largest(-epoch):
             raise RunError(
-                f"The processes of this run find different checkpoints in {self.named}: it must "
-                "be on a file system that all of them see."
+                f"The processes of this run see different checkpoints in {self.named}: use a "
+                "folder on a file system that they share."
             )
 
     def _warn_if_not_exact(self, place: str | None) -> None:
@@ -109,32 +102,34 @@ class _Loop:
             self.say(_NOT_EXACT)
         if place not in (None, self.training.place):
             self.say(
-                f"warning: it was trained on {place} and goes on with {self.training.place}: the "
-                "same in distribution, not in bits"
+                f"warning: trained on {place} and resumed on {self.training.place}: the results "
+                "are the same in distribution, not in bits"
             )
 
-    def _forget_what_came_after(self) -> None:
+    def _discard_later_epochs(self) -> None:
         if self.group.leads:
             for folder in self.folders:
                 folder.cut(self.epoch)
                 folder.forget_after(self.epoch)
 
-    def run(self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], wish: StopRequest) -> None:
-        """Do the epochs that are left."""
+    def run(
+        self, on_epoch: Callable[[Report], None], loggers: Sequence[Log], request: StopRequest
+    ) -> None:
+        """Train the remaining epochs."""
         self._stop_if_diverged()
         if self.epoch:
-            self.say(f"going on after epoch {self.epoch} of {self.config.epochs}")
+            self.say(f"resuming after epoch {self.epoch} of {self.config.epochs}")
         self.say("compiling an epoch ...")
         self.training.compile(self.state)
         began, first = time.monotonic(), self.epoch
         while self.epoch < self.config.epochs:
-            self._stop_if_wished(self.group.largest(wish.signum or 0))
+            self._stop_if_requested(self.group.largest(request.signum or 0))
             lines = self._epoch()
             for seed, line in zip(self.training.seeds, lines, strict=True):
                 for log in loggers:
                     log(seed, line)
-            over = self.epoch == self.config.epochs or self.rest.is_over(self.epoch)
-            if self.group.largest(over):
+            due = self.epoch == self.config.epochs or self.rest.is_over(self.epoch)
+            if self.group.largest(due):
                 self._save()
             pace = (time.monotonic() - began) / (self.epoch - first)
             left = pace * (self.config.epochs - self.epoch)
@@ -143,10 +138,10 @@ class _Loop:
         self._name_diverged()
         if self.epoch > first:
             took = time.monotonic() - began
-            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it went into saving")
+            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it spent on saving")
 
     def _epoch(self) -> list[dict[str, Any]]:
-        """Train and evaluate, and write down what came of it."""
+        """Train, evaluate, and append the metrics."""
         before = self._counts()
         start = time.monotonic()
         self.state, metrics = self.training.epoch(self.state)
@@ -209,10 +204,10 @@ class _Loop:
         if self.group.leads:
             for folder, state in zip(self.folders, states, strict=True):
                 save(folder, state, seconds=self.seconds, place=self.training.place)
-            for folder in self.folders:  # not before all are saved: they need one in common
+            for folder in self.folders:  # after all are saved: seeds resume from a common epoch
                 folder.prune(self.config.checkpoints.keep)
 
-    def _stop_if_wished(self, signum: int) -> None:
+    def _stop_if_requested(self, signum: int) -> None:
         if not signum:
             return
         if self.saved_at != self.epoch or self.epoch == 0:
@@ -220,11 +215,11 @@ class _Loop:
         raise Interrupted(
             signum,
             f"stopped after epoch {self.epoch} of {self.config.epochs}; "
-            f"`pairvdn resume {self.named}` goes on from there",
+            f"continue with `pairvdn resume {self.named}`",
         )
 
     def _stop_if_diverged(self) -> None:
-        """A single run that blew up has nothing left to learn; its last sound state is saved."""
+        """A single run that diverged cannot learn any more; its last finite state is saved."""
         if len(self.folders) > 1:
             return
         (divergence,) = self.training.split(self.state.learned.divergence)
@@ -240,8 +235,8 @@ class _Loop:
 
 
 def _best_return(folder: RunFolder, epochs: int) -> float:
-    """What an evaluation must exceed; a best checkpoint of an epoch that is gone does not count."""
-    if not has_best_of(folder, epochs):
+    """The return to exceed; a best checkpoint of a discarded epoch does not count."""
+    if not folder.has_best(epochs):
         return -np.inf
     lines = read_metrics(folder.path)
     means = (line["evaluation"]["mean"] for line in lines if "evaluation" in line)

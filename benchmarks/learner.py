@@ -56,7 +56,7 @@ def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
 
 def updates_of(method: str, env: Any) -> Callable[[], Any]:
     """`UPDATES` updates of this method as one compiled function, gathering from replay included."""
-    updater = Updater(env, values.maker(method, env), optimiser=optax.sgd(1e-4))
+    updater = Updater(env, values.maker(method, env.spec), optimiser=optax.sgd(1e-4))
     replay = random_replay(env, BATCH * UPDATES)
     learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
     learn = jax.jit(updater.learn, static_argnums=2)
@@ -102,11 +102,13 @@ def floor_of(method: str, env: Any) -> Callable[[], Any]:
     """The products of the method's main network, with identifiers among its inputs (the paper)."""
 
     def payoffs(key: Any) -> Any:
-        value = values.maker(method, env)(key=key)
+        value = values.maker(method, env.spec)(key=key)
         _, timestep = env.reset(key)
         return value.pairs(tables(env, value, timestep.observation, timestep.state)).payoffs
 
-    shape = jax.eval_shape(lambda key: values.maker(method, env)(key=key), jax.random.PRNGKey(0))
+    shape = jax.eval_shape(
+        lambda key: values.maker(method, env.spec)(key=key), jax.random.PRNGKey(0)
+    )
     paired = isinstance(shape, values.HasPairs)
     groups = jax.eval_shape(payoffs, jax.random.PRNGKey(0)).shape[0] if paired else env.num_agents
     members = 2 if paired else 1
@@ -140,7 +142,7 @@ def growth(method: str, sizes: Sequence[int]) -> None:
 def whole_run(num_epochs: int) -> None:
     """The paper's protocol: pairvdn, 16 boxes, no rotation."""
     env = envs.make("box-jump", num_boxes=16, fixed_rotation=True)
-    learner = paper_learner(env, values.maker("pairvdn", env), num_epochs=num_epochs)
+    learner = paper_learner(env, values.maker("pairvdn", env.spec), num_epochs=num_epochs)
     begin = time.process_time()
     state = jax.jit(learner.init)(jax.random.PRNGKey(0))
     epoch = jax.jit(learner.epoch, donate_argnums=0).lower(state).compile()

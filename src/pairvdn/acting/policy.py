@@ -18,7 +18,7 @@ def tables(
 ) -> Any:
     """Run the value's networks, with the agents' positions where the environment has them."""
     positions = env.positions(observation, state) if isinstance(env, HasPositions) else None
-    return value.tables(observation, state, positions)
+    return value.tables_of(observation, state, positions)
 
 
 def greedy_actions(env: Task, value: Value[Any], timestep: TimeStep) -> Int32[Array, " n"]:

@@ -173,13 +173,7 @@ class Config:
         env: Task = self.env.build()
 
         def make_value(*, key: Any) -> Value[Any]:
-            value: Value[Any] = self.method.build(
-                num_agents=env.num_agents,
-                num_actions=env.num_actions,
-                observation_size=env.observation_size,
-                state_size=env.state_size,
-                key=key,
-            )
+            value: Value[Any] = self.method.build(env.spec, key=key)
             return value
 
         _require_fit(env, make_value)

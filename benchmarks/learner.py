@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from pairvdn.learning import WholePass, paper_learner
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.update import Updater
+from pairvdn.values.networks import GroupNetwork
 
 BATCH, HIDDEN, UPDATES, ROUNDS = 32, (128, 128), 100, 5
 
@@ -130,6 +132,26 @@ def compare(num_agents: int, methods: Sequence[str]) -> None:
         )
 
 
+def first_layers(num_agents: int, methods: Sequence[str]) -> None:
+    """The two equal ways to compute the first layer of a pair network, in the same update."""
+    env = envs.make("box-jump", num_boxes=num_agents)
+    per_group, per_agent = GroupNetwork.product_per_group, GroupNetwork.product_per_agent
+    for method in methods:
+        runs = []
+        for way in (per_group, per_agent):
+            with (
+                mock.patch.object(GroupNetwork, "product_per_group", way),
+                mock.patch.object(GroupNetwork, "product_per_agent", way),
+            ):
+                runs.append(updates_of(method, env))
+                cpu_seconds(runs[-1])  # compiled while patched
+        groups, agents = (1e3 * seconds / UPDATES for seconds in best_of(ROUNDS, *runs))
+        print(
+            f"| {method} | {num_agents} | {groups:.2f} | {agents:.2f} | {agents / groups:.2f} |",
+            flush=True,
+        )
+
+
 def growth(method: str, sizes: Sequence[int]) -> None:
     for num_agents in sizes:
         update = updates_of(method, envs.make("box-jump", num_boxes=num_agents))
@@ -173,6 +195,12 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for num_agents in arguments.agents:
         compare(num_agents, arguments.methods)
+    paired = [name for name in arguments.methods if name.startswith(("pairvdn", "dcg"))]
+    if paired:
+        print("\n| method | agents | first layer per pair, ms | per agent, ms | ratio |")
+        print("|---|---|---|---|---|")
+        for num_agents in arguments.agents:
+            first_layers(num_agents, paired)
     if arguments.grow:
         print("\n| agents (pairvdn) | ms per update | ms per agent |\n|---|---|---|")
         growth("pairvdn", arguments.grow)

@@ -1,6 +1,5 @@
 """Whole episodes: what they return and how long they last."""
 
-
 import jax
 import jax.numpy as jnp
 import pytest

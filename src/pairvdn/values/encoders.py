@@ -1,7 +1,7 @@
 """Encoders: the features of each agent, from its observation and, where there is one, a memory."""
 
 import abc
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import equinox as eqx
 import jax
@@ -134,7 +134,7 @@ def make_encoder(
     *,
     key: PRNGKey,
     hidden_sizes: tuple[int, ...] = (128, 128),
-    activation: Any = "relu",
+    activation: Literal["relu", "leaky_relu"] = "relu",
     layer_norm: bool = False,
     final_scale: float = 1.0,
     shared: bool = True,

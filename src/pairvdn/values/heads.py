@@ -86,7 +86,8 @@ class PairHead(eqx.Module):
     """Q_ij(h_i, h_j, ·, ·) for the pairs of any graph, and Q_i(h_i, ·) if asked for.
 
     With `rank` r a table is Σ_r f_r(a_i) g_r(a_j), and the network gives f and g: 2ra outputs
-    instead of a². With separate parameters the k-th of `num_pairs` pairs has the k-th network.
+    instead of a². With separate parameters the k-th of `num_pairs` pairs has the k-th network;
+    the default is one pair per agent.
     """
 
     payoffs: GroupHead
@@ -98,7 +99,7 @@ class PairHead(eqx.Module):
         self,
         encoder: Encoder[Any],
         *,
-        num_pairs: int,
+        num_pairs: int | None = None,
         utilities: bool = False,
         rank: int | None = None,
         offset_scale: float | None = None,
@@ -111,7 +112,7 @@ class PairHead(eqx.Module):
         pair_key, agent_key = jax.random.split(key)
         self.payoffs = GroupHead(
             encoder,
-            num_groups=num_pairs,
+            num_groups=num_pairs or encoder.spec.num_agents,
             group_size=2,
             output_size=self.num_actions * (self.num_actions if rank is None else 2 * rank),
             offset_scale=offset_scale,

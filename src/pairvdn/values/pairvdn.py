@@ -51,9 +51,7 @@ class PairVdn(SumOverPairs):
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         head_key, order_key = jax.random.split(key)
         self.graph = FixedRing(order, spec.num_agents, key=order_key)
-        self.heads = PairHead(
-            self.encoder, num_pairs=spec.num_agents, utilities=utilities, key=head_key, **heads
-        )
+        self.heads = PairHead(self.encoder, utilities=utilities, key=head_key, **heads)
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
         """The tables of all neighbours, in the order of the ring."""
@@ -93,12 +91,7 @@ class SortedPairVdn(SumOverPairs):
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.graph = SortedRing(column_gap)
         self.heads = PairHead(
-            self.encoder,
-            num_pairs=spec.num_agents,
-            utilities=utilities,
-            offset_scale=offset_scale,
-            key=key,
-            **heads,
+            self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
@@ -143,12 +136,7 @@ class NearestPairVdn(SumOverPairs):
             require_locatable(spec, "pairvdn-nearest", instead=instead)
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.heads = PairHead(
-            self.encoder,
-            num_pairs=spec.num_agents,
-            utilities=utilities,
-            offset_scale=offset_scale,
-            key=key,
-            **heads,
+            self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
 
     def compute_tables(self, inputs: Inputs) -> Pairs:

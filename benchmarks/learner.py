@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from pairvdn.learning import WholePass, paper_learner
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.update import Updater
+from pairvdn.values.networks import GroupNetwork
 
 BATCH, HIDDEN, UPDATES, ROUNDS = 32, (128, 128), 100, 5
 
@@ -56,7 +58,7 @@ def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
 
 def updates_of(method: str, env: Any) -> Callable[[], Any]:
     """`UPDATES` updates of this method as one compiled function, gathering from replay included."""
-    updater = Updater(env, values.maker(method, env), optimiser=optax.sgd(1e-4))
+    updater = Updater(env, values.maker(method, env.spec), optimiser=optax.sgd(1e-4))
     replay = random_replay(env, BATCH * UPDATES)
     learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
     learn = jax.jit(updater.learn, static_argnums=2)
@@ -102,11 +104,13 @@ def floor_of(method: str, env: Any) -> Callable[[], Any]:
     """The products of the method's main network, with identifiers among its inputs (the paper)."""
 
     def payoffs(key: Any) -> Any:
-        value = values.maker(method, env)(key=key)
+        value = values.maker(method, env.spec)(key=key)
         _, timestep = env.reset(key)
         return value.pairs(tables(env, value, timestep.observation, timestep.state)).payoffs
 
-    shape = jax.eval_shape(lambda key: values.maker(method, env)(key=key), jax.random.PRNGKey(0))
+    shape = jax.eval_shape(
+        lambda key: values.maker(method, env.spec)(key=key), jax.random.PRNGKey(0)
+    )
     paired = isinstance(shape, values.HasPairs)
     groups = jax.eval_shape(payoffs, jax.random.PRNGKey(0)).shape[0] if paired else env.num_agents
     members = 2 if paired else 1
@@ -128,6 +132,26 @@ def compare(num_agents: int, methods: Sequence[str]) -> None:
         )
 
 
+def first_layers(num_agents: int, methods: Sequence[str]) -> None:
+    """The two equal ways to compute the first layer of a pair network, in the same update."""
+    env = envs.make("box-jump", num_boxes=num_agents)
+    per_group, per_agent = GroupNetwork.product_per_group, GroupNetwork.product_per_agent
+    for method in methods:
+        runs = []
+        for way in (per_group, per_agent):
+            with (
+                mock.patch.object(GroupNetwork, "product_per_group", way),
+                mock.patch.object(GroupNetwork, "product_per_agent", way),
+            ):
+                runs.append(updates_of(method, env))
+                cpu_seconds(runs[-1])  # compiled while patched
+        groups, agents = (1e3 * seconds / UPDATES for seconds in best_of(ROUNDS, *runs))
+        print(
+            f"| {method} | {num_agents} | {groups:.2f} | {agents:.2f} | {agents / groups:.2f} |",
+            flush=True,
+        )
+
+
 def growth(method: str, sizes: Sequence[int]) -> None:
     for num_agents in sizes:
         update = updates_of(method, envs.make("box-jump", num_boxes=num_agents))
@@ -140,7 +164,7 @@ def growth(method: str, sizes: Sequence[int]) -> None:
 def whole_run(num_epochs: int) -> None:
     """The paper's protocol: pairvdn, 16 boxes, no rotation."""
     env = envs.make("box-jump", num_boxes=16, fixed_rotation=True)
-    learner = paper_learner(env, values.maker("pairvdn", env), num_epochs=num_epochs)
+    learner = paper_learner(env, values.maker("pairvdn", env.spec), num_epochs=num_epochs)
     begin = time.process_time()
     state = jax.jit(learner.init)(jax.random.PRNGKey(0))
     epoch = jax.jit(learner.epoch, donate_argnums=0).lower(state).compile()
@@ -171,6 +195,12 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for num_agents in arguments.agents:
         compare(num_agents, arguments.methods)
+    paired = [name for name in arguments.methods if name.startswith(("pairvdn", "dcg"))]
+    if paired:
+        print("\n| method | agents | first layer per pair, ms | per agent, ms | ratio |")
+        print("|---|---|---|---|---|")
+        for num_agents in arguments.agents:
+            first_layers(num_agents, paired)
     if arguments.grow:
         print("\n| agents (pairvdn) | ms per update | ms per agent |\n|---|---|---|")
         growth("pairvdn", arguments.grow)

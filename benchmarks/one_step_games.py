@@ -84,7 +84,7 @@ def learner_of(env: OneStepGame, method: str) -> Learner:
     name, arguments = VARIANTS.get(method, (method, {}))
     return parallel_learner(
         env,
-        values.maker(name, env, hidden_sizes=(32, 32), **arguments),
+        values.maker(name, env.spec, hidden_sizes=(32, 32), **arguments),
         num_epochs=1,
         rounds_per_epoch=ROUNDS,
         num_envs=32,

@@ -13,7 +13,7 @@ env = envs.make("climbing")  # [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
 def train(method: str) -> values.Value:
     learner = parallel_learner(
         env,
-        values.maker(method, env, hidden_sizes=(32, 32)),
+        values.maker(method, env.spec, hidden_sizes=(32, 32)),
         num_epochs=6,
         rounds_per_epoch=10,
         num_envs=32,

@@ -79,7 +79,7 @@ class Porters(envs.Environment[PortersState]):
 def train(env: Porters, method: str) -> float:
     learner = parallel_learner(
         env,
-        values.maker(method, env, hidden_sizes=(32, 32)),
+        values.maker(method, env.spec, hidden_sizes=(32, 32)),
         num_epochs=1,
         rounds_per_epoch=100,
         num_envs=32,

@@ -52,7 +52,7 @@ env = envs.from_pettingzoo(Mine)  # any function that makes a new ParallelEnv
 def train(method: str) -> values.Value:
     learner = parallel_learner(
         env,
-        values.maker(method, env, hidden_sizes=(32,)),
+        values.maker(method, env.spec, hidden_sizes=(32,)),
         num_epochs=4,
         rounds_per_epoch=10,
         num_envs=8,

@@ -64,3 +64,10 @@ def number_within(name: str, value: Any, low: float | int, high: float | int) ->
     if not (is_number and math.isfinite(value) and low <= value <= high):
         raise ValueError(f"{name} must be a finite number from {low:g} to {high:g}, not {value!r}.")
     return float(value)
+
+
+def require_shape(name: str, shape: tuple[int, ...], **expected: int) -> None:
+    """Raise ValueError unless `shape` has the `expected` sizes, named axis by axis."""
+    if shape != (sizes := tuple(expected.values())):
+        axes = ", ".join(expected)
+        raise ValueError(f"{name} must have shape ({axes}) = {sizes}, not {shape}.")

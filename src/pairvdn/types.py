@@ -7,7 +7,8 @@ Every shape in this package is written with these letters:
 | `n`  | agents                   | `e`  | edges: pairs of agents with a table |
 | `a`  | actions of one agent     | `h`  | heads of a value (1, or one per agent) |
 | `o`  | observation of one agent | `b`  | batch                               |
-| `s`  | global state             | `t`  | time                                |
+| `f`  | features of one agent    | `t`  | time                                |
+| `s`  | global state             | `k`  | coordinates of a position           |
 
 Functions are written for one example; whoever has a batch uses `jax.vmap`.
 """
@@ -52,7 +53,15 @@ class TimeStep(eqx.Module):
 
 
 class EnvSpec(NamedTuple):
-    """The sizes of an environment: all that a value must know to be built for it."""
+    """The sizes of an environment: everything a value must know to be built for it.
+
+    Attributes:
+        num_agents: number of agents n.
+        num_actions: number of actions a of each agent.
+        observation_size: length o of each agent's observation.
+        state_size: length s of the global state.
+        has_positions: whether the environment can locate its agents.
+    """
 
     num_agents: int
     num_actions: int

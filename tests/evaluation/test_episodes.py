@@ -1,7 +1,5 @@
 """Whole episodes: what they return and how long they last."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -11,7 +9,8 @@ from pairvdn.envs import Environment, Share
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation import greedy_episodes, random_episodes
 from pairvdn.types import PRNGKey, TimeStep
-from pairvdn.values import Value
+from pairvdn.values import Inputs, Value
+from pairvdn.values.encoders import NoEncoder
 
 
 class Luck(Environment[Int32[Array, "2"]]):
@@ -64,12 +63,11 @@ class Luck(Environment[Int32[Array, "2"]]):
 class Always(Value[Float[Array, " a"]]):
     """Prefers one action, whatever is seen."""
 
+    encoder = NoEncoder(Luck().spec)
+    num_heads = 1
     action: int
-    num_heads: int = 1
 
-    def tables(
-        self, observation: Float[Array, "n o"], state: Float[Array, " s"], positions: Any = None
-    ) -> Float[Array, " a"]:
+    def compute_tables(self, inputs: Inputs) -> Float[Array, " a"]:
         return jnp.eye(2)[self.action]
 
     def evaluate(

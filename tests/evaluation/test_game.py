@@ -21,7 +21,7 @@ def env():
 
 
 def value_for(env, method: str):
-    return values.maker(method, env, hidden_sizes=(8,))(key=jax.random.key(2))
+    return values.maker(method, env.spec, hidden_sizes=(8,))(key=jax.random.key(2))
 
 
 def answers(env, value) -> list[np.ndarray]:

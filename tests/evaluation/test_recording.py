@@ -19,7 +19,7 @@ def env():
 
 
 def value_for(env, method: str, **arguments):
-    return values.maker(method, env, hidden_sizes=(8,), **arguments)(key=jax.random.key(1))
+    return values.maker(method, env.spec, hidden_sizes=(8,), **arguments)(key=jax.random.key(1))
 
 
 @pytest.fixture(scope="module")

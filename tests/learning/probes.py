@@ -13,8 +13,9 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs import Environment
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
-from pairvdn.values import Value
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
+from pairvdn.values import Inputs, Value
+from pairvdn.values.encoders import NoEncoder
 
 # Programs of tests run for a moment, so half an optimisation is the quicker way to the answer.
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
@@ -101,11 +102,17 @@ class Probe(Environment[Int32[Array, "2"]]):
 class Tabular(Value[Float[Array, "a ..."]]):
     """A number for every joint action of two agents, linear in the first agent's observation."""
 
+    encoder: NoEncoder
     weights: Float[Array, "o a a"]
-    num_heads: int = eqx.field(default=1, static=True)
+    num_heads: int = eqx.field(static=True)
 
-    def tables(self, observation: Array, state: Array, positions: Any = None) -> Array:
-        return jnp.tensordot(observation[0], self.weights, 1)
+    def __init__(self, weights: Float[Array, "o a a"], num_heads: int = 1) -> None:
+        observation_size, num_actions, _ = weights.shape
+        self.encoder = NoEncoder(EnvSpec(2, num_actions, observation_size, 2 * observation_size))
+        self.weights, self.num_heads = weights, num_heads
+
+    def compute_tables(self, inputs: Inputs) -> Array:
+        return jnp.tensordot(inputs.features[0], self.weights, 1)
 
     def evaluate(self, tables: Array, actions: Int32[Array, " n"]) -> Float[Array, " h"]:
         return jnp.full(self.num_heads, tables[actions[0], actions[1]])

@@ -115,8 +115,7 @@ def test_a_learner_learns_on_the_host():
     env = from_pettingzoo(Guess)
 
     def make_value(*, key):
-        sizes = {"num_agents": 2, "num_actions": 2, "observation_size": 2, "state_size": 4}
-        return values.make("vdn", **sizes, hidden_sizes=(16,), key=key)
+        return values.make("vdn", env.spec, hidden_sizes=(16,), key=key)
 
     learner = parallel_learner(
         env,

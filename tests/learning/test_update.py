@@ -13,6 +13,7 @@ from pairvdn.learning import Diverged, WholePass, raise_if_diverged
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.update import Updater
+from pairvdn.values import Inputs
 
 ENV = Probe(jnp.zeros((1, 2, 2)), length=1)
 
@@ -142,14 +143,17 @@ def test_values_may_hold_functions_and_whole_numbers() -> None:
     """Functions are set aside, integers are kept and not trained."""
 
     class Odd(Tabular):
-        extra: WithFunction = eqx.field(default=None)
+        extra: WithFunction
 
-        def tables(self, observation: Any, state: Any, positions: Any = None) -> Any:
-            return self.extra.activation(super().tables(observation, state)) + self.extra.weights
+        def __init__(self) -> None:
+            super().__init__(jnp.ones((1, 2, 2)))
+            self.extra = WithFunction(jnp.zeros((2, 2)), jnp.arange(3))
+
+        def compute_tables(self, inputs: Inputs) -> Any:
+            return self.extra.activation(super().compute_tables(inputs)) + self.extra.weights
 
     def make(*, key: Any) -> Odd:
-        extra = WithFunction(jnp.zeros((2, 2)), jnp.arange(3))
-        return Odd(jnp.ones((1, 2, 2)), 1, extra)
+        return Odd()
 
     learn = Updater(ENV, make, optimiser=optax.adam(0.1))
     after, _ = jax.jit(learn.update)(learn.init(jax.random.key(0)), batch(3.0), jnp.int32(0))

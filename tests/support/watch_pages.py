@@ -22,7 +22,7 @@ def untrained_run(
 ) -> RecordedRun:
     """Episodes of a network as it was initialised: its tables are as good as any to look at."""
     env = envs.make(env_name, **arguments)
-    value = values.maker(method, env, hidden_sizes=(8,))(key=jax.random.key(2))
+    value = values.maker(method, env.spec, hidden_sizes=(8,))(key=jax.random.key(2))
     return RecordedRun(
         name=name,
         environment=env_name,

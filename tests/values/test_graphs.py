@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pairvdn.values.graphs import graph_edges, orient
+from pairvdn.values.graphs import graph_edges
+from pairvdn.values.orientation import orient
 
 
 @st.composite

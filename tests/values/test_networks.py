@@ -1,5 +1,7 @@
 """Networks: what a group sees, and how parameters are shared."""
 
+import hypothesis
+import hypothesis.strategies as st
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ EDGES = jnp.array([[0, 1], [2, 1], [3, 0]], dtype=jnp.int32)
 
 
 def network(**arguments):
-    sizes = {"num_agents": AGENTS, "observation_size": OBSERVATION, "output_size": OUTPUTS}
+    sizes = {"num_agents": AGENTS, "feature_size": OBSERVATION, "output_size": OUTPUTS}
     arguments = {"num_groups": 3, "group_size": 2, "hidden_sizes": (8, 6), **arguments}
     return GroupNetwork(**sizes, key=jax.random.key(0), **arguments)
 
@@ -56,6 +58,55 @@ def test_without_identifiers_a_group_is_what_its_members_see():
     x = np.stack([np.concatenate([seen[i], seen[j]]) for i, j in EDGES])
     expected = plain_mlp(x, net.mlp.weights, net.mlp.biases, lambda z: np.maximum(z, 0))
     np.testing.assert_allclose(net(observation(), EDGES), expected, rtol=1e-5, atol=1e-6)
+
+
+@hypothesis.settings(max_examples=30)  # each size is compiled anew
+@hypothesis.given(
+    num_agents=st.integers(1, 5),
+    group_size=st.integers(1, 3),
+    num_groups=st.sampled_from([1, 7, 12]),
+    context_size=st.sampled_from([0, 2]),
+    identifiers=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_the_first_layer_per_agent_is_that_per_group(
+    num_agents, group_size, num_groups, context_size, identifiers, seed
+):
+    keys = jax.random.split(jax.random.key(seed), 4)
+    net = GroupNetwork(
+        num_agents=num_agents,
+        feature_size=OBSERVATION,
+        num_groups=num_groups,
+        group_size=group_size,
+        output_size=OUTPUTS,
+        context_size=context_size,
+        identifiers=identifiers,
+        hidden_sizes=(6,),
+        key=keys[0],
+    )
+    features = jax.random.normal(keys[1], (num_agents, OBSERVATION))
+    groups = jax.random.randint(keys[2], (num_groups, group_size), 0, num_agents)
+    context = jax.random.normal(keys[3], (num_groups, context_size)) if context_size else None
+    slow = net.product_per_group(features, groups, context)
+    np.testing.assert_allclose(
+        net.product_per_agent(features, groups, context), slow, rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        net(features, groups, context), net.mlp.after_first_product(slow), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_dense_graph_multiplies_once_per_agent():
+    """Of 6 pairs of 4 agents, the first layer has 4 rows; of a ring of 4 pairs it has 4, too."""
+
+    def rows_of_first_product(groups):
+        program = jax.make_jaxpr(network())(observation(), groups)
+        found = [eqn.invars[0].aval.shape for eqn in program.eqns if "rows" in str(eqn.primitive)]
+        return found[0]
+
+    complete = jnp.stack(jnp.triu_indices(AGENTS, 1), axis=1).astype(jnp.int32)
+    assert rows_of_first_product(complete) == (AGENTS, OBSERVATION)
+    assert rows_of_first_product(complete[:AGENTS]) == (AGENTS, 2 * OBSERVATION)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -107,7 +158,7 @@ def test_bounded_keeps_ordinary_states_and_shrinks_large_ones():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"activation": "rellu"}, "'relu', 'leaky_relu'"),
+        ({"activation": "rellu"}, "activation must be one of relu, leaky_relu, not 'rellu'"),
         ({"hidden_sizes": (8, 0)}, "positive"),
         ({"final_scale": -1.0}, "final_scale"),
         ({"final_scale": float("nan")}, "final_scale"),

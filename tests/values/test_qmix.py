@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis.extra.numpy import arrays
-from value_examples import Sizes, build, inputs
+from value_examples import build, inputs
 
 from pairvdn.values.qmix import HyperMixer
 
@@ -75,12 +75,11 @@ def test_the_default_is_sound_for_large_states_and_for_none():
         assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
         size = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(gradient.hyper))
         assert 0 < size < 10
-        assert (gradient.agents.network.mlp.weights[0] != 0).any()
+        assert (gradient.agents.head.network.mlp.weights[0] != 0).any()
 
 
 def test_tables_of_the_paper_follow_its_formula():
-    sizes = Sizes()
-    value, observed = build("qmix", sizes, **PAPER), inputs(sizes)
+    value, observed = build("qmix", **PAPER), inputs()
     hyper, s = value.hyper, np.asarray(observed.state)
     actions = np.array([2, 0, 1])
     tables = value.tables(*observed)

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
-from value_examples import Sizes, best_by_enumeration, build, inputs
+from value_examples import best_by_enumeration, build, inputs, spec
 
 from pairvdn import values
 
-SIZES = Sizes()
+SIZES = spec()
 every_method = pytest.mark.parametrize("method", values.names())
 shared_or_not = pytest.mark.parametrize("shared", [True, False])
 ALL = jnp.ones((SIZES.num_agents, SIZES.num_actions), dtype=bool)
@@ -32,22 +32,25 @@ def test_a_maker_makes_values_for_an_environment():
 
 @every_method
 @shared_or_not
-def test_batched_learning_step(method, shared):
+@pytest.mark.parametrize("encoder", ["none", "mlp"])
+def test_batched_learning_step(method, shared, encoder):
     """jit of grad of vmap: finite everywhere, and some parameter of every network moves."""
-    value, batch = build(method, shared=shared), inputs(batch=(5,))
+    value, batch = build(method, shared=shared, encoder=encoder), inputs(batch=(5,))
     actions = jax.random.randint(jax.random.key(1), (5, SIZES.num_agents), 0, SIZES.num_actions)
 
     @eqx.filter_jit
     @eqx.filter_grad
     def gradient(value):
         def one(observed, actions):
-            return value.evaluate(value.tables(*observed), actions)
+            return value.evaluate(value.tables_of(*observed), actions)
 
         predicted = jax.vmap(one)(batch, actions)
         assert predicted.shape == (5, value.num_heads)
         return ((predicted - 1.0) ** 2).mean()
 
-    leaves = jax.tree.leaves(gradient(value))
+    slope = gradient(value)
+    leaves = jax.tree.leaves(slope)
+    assert all((leaf != 0).any() for leaf in jax.tree.leaves(slope.encoder))
     assert all(jnp.isfinite(leaf).all() for leaf in leaves)
     assert sum(bool((leaf != 0).any()) for leaf in leaves) >= 6  # weights and biases of 3 layers
 
@@ -157,7 +160,7 @@ def test_entries_of_action_0_may_hold_anything_where_it_is_masked(method):
 
 @every_method
 def test_one_agent(method):
-    sizes = Sizes(num_agents=1)
+    sizes = spec(num_agents=1)
     value = build(method, sizes)
     tables = value.tables(*inputs(sizes))
     actions, best = value.greedy(tables, jnp.ones((1, sizes.num_actions), dtype=bool))
@@ -186,7 +189,7 @@ def test_saved_and_loaded(tmp_path, method):
 @every_method
 def test_program_does_not_grow_with_agents(method):
     def equations(num_agents):
-        sizes = Sizes(num_agents=num_agents, num_actions=2)
+        sizes = spec(num_agents=num_agents, num_actions=2)
         value = build(method, sizes)
 
         def run(observed, actions, mask):
@@ -212,6 +215,30 @@ def test_positions_are_needed(method):
         build(method).tables(observed.observation, observed.state)
 
 
+@pytest.mark.parametrize("method", ["pairvdn-nearest", "pairvdn-sorted", "vdn-neighbours"])
+def test_an_environment_without_positions_is_refused_at_once(method):
+    with pytest.raises(ValueError, match=f"{method} needs the positions .* use '?\\w"):
+        build(method, SIZES._replace(has_positions=False))
+
+
+WRONG_SHAPES = [
+    ((3, 9), 5, r"features must have shape \(num_agents, feature_size\) = \(3, 4\), not \(3, 9\)"),
+    ((2, 4), 5, r"= \(3, 4\), not \(2, 4\)"),
+    ((3, 4), 6, r"state must have shape \(state_size\) = \(5,\), not \(6,\)"),
+]
+
+
+@every_method
+@pytest.mark.parametrize(("features", "state", "message"), WRONG_SHAPES)
+def test_wrong_shapes_are_errors_that_name_both_sizes(method, features, state, message):
+    """Also in traced and batched code, where shapes are known before anything runs."""
+    value = build(method)
+    with pytest.raises(ValueError, match=message):
+        value.tables(jnp.ones(features), jnp.ones(state))
+    with pytest.raises(ValueError, match=message):
+        jax.jit(jax.vmap(value.tables))(jnp.ones((7, *features)), jnp.ones((7, state)))
+
+
 def test_an_unknown_method_is_told_the_nearest():
     with pytest.raises(ValueError, match="did you mean 'pairvdn-nearest'"):
         build("pairvdn-nearst")
@@ -219,9 +246,9 @@ def test_an_unknown_method_is_told_the_nearest():
         build("zzz")
 
 
-@pytest.mark.parametrize("field", Sizes._fields)
+@pytest.mark.parametrize("field", SIZES._fields[:4])
 def test_sizes_must_be_positive(field):
-    with pytest.raises(ValueError, match=f"{field} must be at least 1, but is 0"):
+    with pytest.raises(ValueError, match=f"{field} must be at least 1, not 0"):
         build("vdn", SIZES._replace(**{field: 0}))
 
 

@@ -8,13 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis.extra.numpy import arrays
-from value_examples import Sizes, best_by_enumeration, build, inputs, joint_actions
+from value_examples import best_by_enumeration, build, inputs, joint_actions, spec
 
 from pairvdn import maximise
-from pairvdn.values.nearest import nearest
-from pairvdn.values.pairs import Pairs
+from pairvdn.values import Inputs, Pairs
+from pairvdn.values.graphs import FixedGraph, FixedRing
+from pairvdn.values.layout import nearest
+from pairvdn.values.pairvdn import partner_graph
+from pairvdn.values.qmix import HyperMixer
 
-SIZES = Sizes(num_agents=4)
+SIZES = spec(num_agents=4)
 ALL = jnp.ones((SIZES.num_agents, SIZES.num_actions), dtype=bool)
 moderate = st.floats(-10, 10, width=32)
 
@@ -52,7 +55,7 @@ def test_utilities_alone_are_vdn():
 @pytest.fixture(scope="module")
 def greedy_of_two():
     """The greedy joint action for one given table, on a ring of two agents."""
-    ring = build("pairvdn", Sizes(num_agents=2))
+    ring = build("pairvdn", spec(num_agents=2))
     edges = jnp.array([[0, 1], [1, 0]], dtype=jnp.int32)
 
     @jax.jit
@@ -90,10 +93,14 @@ def test_vdn_is_the_sum_of_independent_learners():
     np.testing.assert_allclose(joint[0], heads.sum(), rtol=1e-6)
 
 
+def unweighted(weighted, observed):
+    return weighted.heads(weighted.graph, Inputs(*observed))
+
+
 def test_weights_of_one_make_pairvdn():
     """A new pairvdn-weighted has these weights, so it starts as pairvdn."""
     weighted, observed = build("pairvdn-weighted", SIZES, order="random"), inputs(SIZES)
-    ours, plain = weighted.tables(*observed), weighted.ring.tables(*observed)
+    ours, plain = weighted.tables(*observed), unweighted(weighted, observed)
     np.testing.assert_array_equal(ours.payoffs, plain.payoffs)
 
 
@@ -102,7 +109,7 @@ def test_weights_may_be_negative_and_depend_on_the_state():
     bias = jnp.array([-2.0, 0.0, 1.0, -1.0])
     weighted = eqx.tree_at(lambda v: v.weights.biases[-1], weighted, bias)
     observed = inputs(SIZES)
-    tables, plain = weighted.tables(*observed), weighted.ring.tables(*observed)
+    tables, plain = weighted.tables(*observed), unweighted(weighted, observed)
     scaled = (1.0 + bias)[:, None, None] * plain.payoffs
     np.testing.assert_allclose(tables.payoffs, scaled, rtol=1e-6)
     _, best = weighted.greedy(tables, ALL)
@@ -116,11 +123,11 @@ def test_weights_may_be_negative_and_depend_on_the_state():
 def test_nearest_with_the_ring_as_partners_is_the_ring():
     """The same network, with every agent's successor i + 1, gives the ring's values and actions."""
     near, ring = build("pairvdn-nearest", SIZES), build("pairvdn", SIZES)
-    ring = eqx.tree_at(lambda v: v.network, ring, near.network)
+    ring = eqx.tree_at(lambda v: v.heads, ring, near.heads)
     for seed in range(5):
         observed = inputs(SIZES, seed=seed)
         tables = ring.tables(*observed)
-        near_tables = near.network(observed.observation, tables.edges)
+        near_tables = near.heads(ring.graph, Inputs(*observed))
         actions, best = near.greedy(near_tables, ALL)
         ring_actions, ring_best = ring.greedy(tables, ALL)
         np.testing.assert_array_equal(actions, ring_actions)
@@ -129,7 +136,7 @@ def test_nearest_with_the_ring_as_partners_is_the_ring():
 
 def test_sorted_in_the_order_of_index_is_the_ring():
     in_order, ring = build("pairvdn-sorted", SIZES), build("pairvdn", SIZES, order=[2, 0, 3, 1])
-    ring = eqx.tree_at(lambda v: v.network, ring, in_order.network)
+    ring = eqx.tree_at(lambda v: v.heads, ring, in_order.heads)
     observed = inputs(SIZES)
     places = jnp.array([[2.0, 0.0], [4.0, 0.0], [1.0, 9.0], [3.0, 0.0]])  # 2, 0, 3, 1
     tables = in_order.tables(observed.observation, observed.state, places)
@@ -188,7 +195,7 @@ def test_learned_partners_have_the_widest_tables(shared):
         spreads = {}
         for other in set(range(4)) - {agent}:
             edges = jnp.stack([jnp.arange(4), jnp.full(4, other)], axis=1).astype(jnp.int32)
-            payoffs = np.asarray(value.network.payoffs(observed.observation, edges))[agent]
+            payoffs = np.asarray(value.heads.tables(Inputs(*observed), edges))[agent]
             spreads[other] = (payoffs.max(axis=1) - payoffs.min(axis=1)).max()
         assert partner == max(spreads, key=spreads.get)
     assert len(set(np.asarray(tables.edges[:, 1]).tolist())) > 1
@@ -196,7 +203,7 @@ def test_learned_partners_have_the_widest_tables(shared):
 
 def test_dcg_on_a_ring_without_its_factors_is_pairvdn():
     dcg = build("dcg", SIZES, graph="ring", utilities=False, normalise=False)
-    ring = eqx.tree_at(lambda v: v.network, build("pairvdn", SIZES), dcg.network)
+    ring = eqx.tree_at(lambda v: v.heads, build("pairvdn", SIZES), dcg.heads)
     ours, plain = dcg.tables(*inputs(SIZES)), ring.tables(*inputs(SIZES))
     jax.tree.map(np.testing.assert_array_equal, ours, plain)
     np.testing.assert_array_equal(dcg.greedy(ours, ALL)[0], ring.greedy(plain, ALL)[0])
@@ -217,19 +224,19 @@ def test_dcg_takes_means_of_utilities_and_payoffs():
 def test_dcg_is_exact_or_close(graph):
     """Exact where no component has more than one cycle; max-plus never says more than is true."""
     value = build("dcg", SIZES, graph=graph)
-    assert (value.orientation is None) == (graph == "complete")
+    assert (value.graph.orientation is None) == (graph == "complete")
     for seed in range(5):
         tables = value.tables(*inputs(SIZES, seed=seed))
         actions, best = value.greedy(tables, ALL)
         oracle = maximise.brute_force(tables.payoffs, tables.edges, utilities=tables.utilities)
         np.testing.assert_allclose(value.evaluate(tables, actions), best, rtol=1e-5, atol=1e-6)
         assert best[0] <= oracle.value + 1e-5
-        if value.orientation is not None:
+        if value.graph.orientation is not None:
             np.testing.assert_allclose(best[0], oracle.value, rtol=1e-5, atol=1e-6)
 
 
 def test_low_rank_payoffs_have_that_rank():
-    sizes = Sizes(num_agents=3, num_actions=6)
+    sizes = spec(num_agents=3, num_actions=6)
     tables = build("dcg", sizes, rank=2).tables(*inputs(sizes))
     assert (np.linalg.matrix_rank(np.asarray(tables.payoffs), tol=1e-5) == 2).all()
 
@@ -243,25 +250,46 @@ def test_dqn_orders_joint_actions_by_the_first_agent():
 
 def test_dqn_refuses_large_tables():
     with pytest.raises(ValueError, match=r"4 \*\* 16 = 4294967296 joint actions; at most"):
-        build("dqn", Sizes(num_agents=16, num_actions=4))
+        build("dqn", spec(num_agents=16, num_actions=4))
 
 
 @pytest.mark.parametrize(
     ("method", "arguments", "message"),
     [
-        ("pairvdn", {"order": "sideways"}, "'index', 'random' or a permutation"),
         ("pairvdn", {"order": [0, 1, 1, 2]}, "each of the 4 agents"),
         ("pairvdn", {"order": [0, 1, 2]}, "each of the 4 agents"),
-        ("pairvdn-nearest", {"partner": "far"}, "'positions', 'below', 'spread'"),
-        ("dcg", {"graph": "circle"}, "'ring', 'path', 'star', 'complete'"),
         ("dcg", {"graph": []}, "at least one edge"),
         ("dcg", {"graph": [[0, 4]]}, "agents 0 to 3"),
         ("dcg", {"rank": 0}, "rank"),
         ("dcg", {"iterations": 0}, "iterations"),
         ("qmix", {"mixing_size": 0}, "mixing_size"),
-        ("qmix", {"mixing_activation": "tanh"}, "'elu', 'relu'"),
     ],
 )
 def test_wrong_arguments_of_methods_are_named(method, arguments, message):
     with pytest.raises(ValueError, match=message):
         build(method, SIZES, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (lambda key: FixedRing("up", 4, key=key), "one of index, random, a list of agents, not"),
+        (lambda key: partner_graph("far", None), "one of positions, below, spread, not 'far'"),
+        (lambda key: FixedGraph("circle", 4), "one of ring, path, star, complete, a list of edges"),
+        (
+            lambda key: HyperMixer(
+                num_agents=2,
+                state_size=1,
+                mixing_size=1,
+                mixing_activation="tanh",
+                bounded_state=True,
+                key=key,
+            ),
+            "mixing_activation must be one of elu, relu, not 'tanh'",
+        ),
+    ],
+)
+def test_unknown_choices_are_named_with_the_known_ones(part, message):
+    """On the parts: the type checker of these tests stops a wrong choice before a method does."""
+    with pytest.raises(ValueError, match=message):
+        part(jax.random.key(0))

@@ -8,28 +8,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from pairvdn import values
+from pairvdn.types import EnvSpec
 
 # What a method needs besides its defaults to be maximised exactly.
 EXACT = {"dcg": {"graph": "ring"}}
 
 
-class Sizes(NamedTuple):
-    num_agents: int = 3
-    num_actions: int = 3
-    observation_size: int = 4
-    state_size: int = 5
+def spec(num_agents=3, num_actions=3, observation_size=4, state_size=5):
+    """Small sizes, of an environment that has positions."""
+    return EnvSpec(num_agents, num_actions, observation_size, state_size, has_positions=True)
 
 
-DEFAULT = Sizes()
+DEFAULT = spec()
 
 
 def build(method, sizes=DEFAULT, *, seed=0, **arguments):
     arguments = {"hidden_sizes": (16, 16), **EXACT.get(method, {}), **arguments}
-    return values.make(method, **sizes._asdict(), key=jax.random.key(seed), **arguments)
+    return values.make(method, sizes, key=jax.random.key(seed), **arguments)
 
 
-class Inputs(NamedTuple):
-    """What `tables` takes."""
+class Observed(NamedTuple):
+    """The arguments of `tables_of`, which are those of `tables` where there is no encoder."""
 
     observation: jax.Array
     state: jax.Array
@@ -38,7 +37,7 @@ class Inputs(NamedTuple):
 
 def inputs(sizes=DEFAULT, *, batch=(), seed=0):
     keys = jax.random.split(jax.random.key(seed), 3)
-    return Inputs(
+    return Observed(
         jax.random.normal(keys[0], (*batch, sizes.num_agents, sizes.observation_size)),
         jax.random.normal(keys[1], (*batch, sizes.state_size)),
         jax.random.uniform(keys[2], (*batch, sizes.num_agents, 2)),

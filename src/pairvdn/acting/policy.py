@@ -42,7 +42,7 @@ class RandomPolicy(Policy):
     Given an encoder, its memory sees every step, so that another policy can take over at any time.
     """
 
-    encoder: Encoder | None = None
+    encoder: Encoder[Any] | None = None
 
     def init(self, key: PRNGKey) -> PyTree[Array]:
         """The carry of the encoder, if there is one."""
@@ -111,8 +111,7 @@ def run_networks(
 ) -> tuple[Any, PyTree[Array]]:
     """The tables of a value, with positions where the environment has them, and the next carry."""
     features, carry = value.encoder(carry, observation)
-    positions = env.positions(observation, state) if isinstance(env, HasPositions) else None
-    return value.tables(features, state, positions), carry
+    return value.tables(features, state, _positions(env, observation, state)), carry
 
 
 def tables(
@@ -121,8 +120,14 @@ def tables(
     observation: Float[Array, "n o"],
     state: Float[Array, " s"],
 ) -> Any:
-    """The tables of a value for one observation by itself, at the start of an episode."""
-    return run_networks(env, value, value.encoder.init_carry(), observation, state)[0]
+    """The tables of a value for one observation by itself, without memory."""
+    return value.tables_of(observation, state, _positions(env, observation, state))
+
+
+def _positions(
+    env: Task, observation: Float[Array, "n o"], state: Float[Array, " s"]
+) -> Float[Array, "n k"] | None:
+    return env.positions(observation, state) if isinstance(env, HasPositions) else None
 
 
 class Actor(NamedTuple):

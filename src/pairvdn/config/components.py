@@ -23,7 +23,7 @@ from pairvdn.config.schema import (
 from pairvdn.learning import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.paper import paper_learner
 from pairvdn.learning.parallel import parallel_learner
-from pairvdn.values.networks import GroupNetwork
+from pairvdn.values.encoders import make_encoder
 
 
 def adam(
@@ -100,8 +100,8 @@ KINDS: dict[str, Kind] = {
     "method": Kind(
         values.names,
         values.constructor,
-        provided=("num_agents", "num_actions", "observation_size", "state_size", "key"),
-        handed_to=GroupNetwork,
+        provided=("spec", "key"),
+        handed_to=make_encoder,
     ),
     "learner": _listed(
         {"paper": paper_learner, "parallel": parallel_learner},

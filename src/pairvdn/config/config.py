@@ -182,13 +182,7 @@ class Config:
 
     def make_value(self, env: Task, *, key: Any) -> Value[Any]:
         """A new value for this environment."""
-        value: Value[Any] = self.method.build(
-            num_agents=env.num_agents,
-            num_actions=env.num_actions,
-            observation_size=env.observation_size,
-            state_size=env.state_size,
-            key=key,
-        )
+        value: Value[Any] = self.method.build(env.spec, key=key)
         return value
 
     def build(self) -> Built:

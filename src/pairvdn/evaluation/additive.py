@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import maximise
-from pairvdn.values.agents import best
-from pairvdn.values.pairs import Pairs
+from pairvdn.values import Pairs
+from pairvdn.values.utilities import best
 
 ROUNDING = 1e-5  # a gain below this share of the summed tables is one of float32's
 

@@ -1,40 +1,62 @@
-"""The contract of a value: networks give tables, tables give values and best actions."""
+"""The contract of a value: features give tables, tables give values and best actions."""
 
 import abc
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.checks import require_shape
+from pairvdn.types import EnvSpec
+from pairvdn.values.encoders import Encoder
+
 Tables = TypeVar("Tables")
+
+
+class Inputs(eqx.Module):
+    """The inputs of a value's heads, with the shapes that the value was built for."""
+
+    features: Float[Array, "n f"]
+    state: Float[Array, " s"]
+    positions: Float[Array, "n k"] | None = None
+
+    def require_positions(self) -> Float[Array, "n k"]:
+        """The positions; ValueError if none were given."""
+        if self.positions is None:
+            raise ValueError(
+                "This value needs the positions of the agents: pass positions, as "
+                "env.positions(observation, state) returns them."
+            )
+        return self.positions
 
 
 class Value(eqx.Module, Generic[Tables]):
     """An estimate of the return of every joint action, for one example.
 
-    `tables` is the only place where networks run; `evaluate` and `greedy` are cheap and use the
-    same tables, so a learner pays for one pass per observation. A value has `num_heads` numbers per
-    joint action: 1 for a joint value, one per agent for independent learners. Each head has its
-    own temporal-difference error, so no method is a special case for the learner.
+        features, carry = value.encoder(carry, observation)
+        tables = value.tables(features, state, positions)
+        actions, best = value.greedy(tables, mask)
+        predicted = value.evaluate(tables, actions)
+
+    The networks of the heads run in `tables` and only there. `evaluate` and `greedy` are cheap and
+    read the same tables, so a learner pays for one pass per observation. `num_heads` is the number
+    of predictions per joint action: 1 for a joint value, one per agent for independent learners.
+    Each has its own temporal-difference error, so no method is a special case for the learner.
+
+    A method has an `encoder`, a `num_heads` (a class attribute or a static field), and implements
+    `compute_tables`, `evaluate` and `greedy`.
     """
 
-    @property
-    @abc.abstractmethod
-    def num_heads(self) -> int:
-        """How many numbers a joint action is worth: 1, or one per agent."""
+    encoder: eqx.AbstractVar[Encoder[Any]]
+    num_heads: eqx.AbstractVar[int]
 
     @abc.abstractmethod
-    def tables(
-        self,
-        observation: Float[Array, "n o"],
-        state: Float[Array, " s"],
-        positions: Float[Array, "n k"] | None = None,
-    ) -> Tables:
-        """Run the networks. `positions` are given by environments that have them."""
+    def compute_tables(self, inputs: Inputs) -> Tables:
+        """Run the networks of the heads."""
 
     @abc.abstractmethod
     def evaluate(self, tables: Tables, actions: Int32[Array, " n"]) -> Float[Array, " h"]:
-        """What these actions are worth, for each head; differentiable in the tables."""
+        """The value of these actions, for each head; differentiable in the tables."""
 
     @abc.abstractmethod
     def greedy(
@@ -42,18 +64,36 @@ class Value(eqx.Module, Generic[Tables]):
     ) -> tuple[Int32[Array, " n"], Float[Array, " h"]]:
         """The best allowed joint action and its value for each head."""
 
+    @property
+    def spec(self) -> EnvSpec:
+        """The sizes of the environment that this value was built for."""
+        return self.encoder.spec
 
-class Encoder(eqx.Module):
-    """Temporary."""
+    def tables(
+        self,
+        features: Float[Array, "n f"],
+        state: Float[Array, " s"],
+        positions: Float[Array, "n k"] | None = None,
+    ) -> Tables:
+        """Check the shapes, which costs nothing in a compiled program, and run the heads.
 
-    def init_carry(self):
-        return ()
+        `positions` are needed by values that pair agents by where they are.
+        """
+        require_shape(
+            "features",
+            features.shape,
+            num_agents=self.spec.num_agents,
+            feature_size=self.encoder.feature_size,
+        )
+        require_shape("state", state.shape, state_size=self.spec.state_size)
+        return self.compute_tables(Inputs(features, state, positions))
 
-    def __call__(self, carry, observation):
-        return observation, carry
-
-    def acted(self, carry, actions):
-        return carry
-
-
-Value.encoder = property(lambda self: Encoder())
+    def tables_of(
+        self,
+        observation: Float[Array, "n o"],
+        state: Float[Array, " s"],
+        positions: Float[Array, "n k"] | None = None,
+    ) -> Tables:
+        """The tables of the first observation of an episode, or of any one without memory."""
+        features, _ = self.encoder(self.encoder.init_carry(), observation)
+        return self.tables(features, state, positions)

@@ -1,11 +1,207 @@
-"""Graphs of agents by name or given, and how to maximise on one exactly where that is cheap."""
+"""Graphs: which agents are paired, and how a sum over these pairs is maximised."""
 
+import abc
 from collections.abc import Callable, Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn import maximise
+from pairvdn.checks import require_above, require_at_least, require_one_of
+from pairvdn.types import Maximum, PRNGKey
+from pairvdn.values.base import Inputs
+from pairvdn.values.layout import below_or_beside, left_to_right, nearest
+from pairvdn.values.orientation import Orientation, orient
+
+# Computes the tables of all ordered pairs, in a pass of its own.
+TablesOfAllPairs = Callable[[], Float[Array, "n n a a"]]
+
+
+class Pairs(eqx.Module):
+    """Q(a) = Σ_e payoffs[e, a_i, a_j] for edges e = (i, j), plus Σ_i utilities[i, a_i] if any."""
+
+    edges: Int32[Array, "e 2"]
+    payoffs: Float[Array, "e a a"]
+    utilities: Float[Array, "n a"] | None
+
+    def scaled(self, factors: Float[Array, " e"]) -> "Pairs":
+        """Each table times a factor of its own."""
+        return Pairs(self.edges, factors[:, None, None] * self.payoffs, self.utilities)
+
+    def mean(self) -> "Pairs":
+        """The mean of the tables plus the mean of the utilities, instead of their sums."""
+        utilities = None if self.utilities is None else self.utilities / self.utilities.shape[0]
+        return Pairs(self.edges, self.payoffs / self.payoffs.shape[0], utilities)
+
+
+class Graph(eqx.Module):
+    """Who is paired with whom, fixed or chosen at every step, and the maximum over such a graph.
+
+    A graph may have parameters. The number of edges is always the same.
+    """
+
+    @abc.abstractmethod
+    def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "e 2"]:
+        """The pairs at these inputs; `all_tables` is there for graphs that depend on the tables."""
+
+    @abc.abstractmethod
+    def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
+        """The maximum over all allowed joint actions, for pairs with the edges of this graph."""
+
+
+class RingGraph(Graph):
+    """From every agent to the next in an order, and from the last to the first."""
+
+    @abc.abstractmethod
+    def order(self, inputs: Inputs) -> Int32[Array, " n"]:
+        """The agents in the order of the ring."""
+
+    def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "n 2"]:
+        """The k-th edge leads from the k-th agent of the order to the next."""
+        order = self.order(inputs)
+        return jnp.stack([order, jnp.roll(order, -1)], axis=1)
+
+    def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
+        """Exact; the paper, appendix A."""
+        order = pairs.edges[:, 0]
+        utilities = None if pairs.utilities is None else pairs.utilities[order]
+        best = maximise.ring(pairs.payoffs, utilities=utilities, mask=mask[order])
+        actions = jnp.zeros_like(best.actions).at[order].set(best.actions)
+        return Maximum(actions, best.value, best.bound)
+
+
+class FixedRing(RingGraph):
+    """A ring in a fixed order, which is an array of the model: saved with it, never trained."""
+
+    agents: Int32[Array, " n"]
+
+    def __init__(self, order: str | Sequence[int], num_agents: int, *, key: PRNGKey) -> None:
+        everyone = jnp.arange(num_agents, dtype=jnp.int32)
+        if isinstance(order, str):
+            require_one_of(("index", "random", "a list of agents"), order=order)
+            random = order == "random"
+            self.agents = jax.random.permutation(key, everyone) if random else everyone
+            return
+        if sorted(order) != list(range(num_agents)):
+            raise ValueError(
+                f"order must name each of the {num_agents} agents 0 to {num_agents - 1} once, "
+                f"not {list(order)}."
+            )
+        self.agents = jnp.asarray(order, dtype=jnp.int32)
+
+    def order(self, inputs: Inputs) -> Int32[Array, " n"]:
+        """The same at every step."""
+        return self.agents
+
+
+class SortedRing(RingGraph):
+    """A ring through the agents from left to right, or column by column with a `column_gap`."""
+
+    column_gap: float | None = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if self.column_gap is not None:
+            require_above(0, column_gap=self.column_gap)
+
+    def order(self, inputs: Inputs) -> Int32[Array, " n"]:
+        """See `layout.left_to_right`."""
+        return left_to_right(inputs.require_positions(), self.column_gap)
+
+
+class PartnerGraph(Graph):
+    """An edge from every agent to the partner that it chooses."""
+
+    @abc.abstractmethod
+    def partners(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, " n"]:
+        """The partner of every agent."""
+
+    def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "n 2"]:
+        """The i-th edge leads from agent i to its partner."""
+        return maximise.successor_edges(self.partners(inputs, all_tables))
+
+    def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
+        """Exact: every component has one cycle."""
+        successors = pairs.edges[:, 1]
+        return maximise.successor(pairs.payoffs, successors, utilities=pairs.utilities, mask=mask)
+
+
+class Nearest(PartnerGraph):
+    """The partner is the nearest other agent; of equally near ones, the one of smaller index."""
+
+    def partners(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, " n"]:
+        """See `layout.nearest`."""
+        return nearest(inputs.require_positions())
+
+
+class Below(PartnerGraph):
+    """The partner is the agent below in the same column, or the foot of the next column."""
+
+    column_gap: float = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        require_above(0, column_gap=self.column_gap)
+
+    def partners(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, " n"]:
+        """See `layout.below_or_beside`."""
+        return below_or_beside(inputs.require_positions(), self.column_gap)
+
+
+class WidestSpread(PartnerGraph):
+    """The partner is the agent j whose action matters most for the table with agent i.
+
+    argmax_j max_(a_i) [max_(a_j) Q_ij - min_(a_j) Q_ij]; the choice has no gradient.
+    """
+
+    def partners(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, " n"]:
+        """Compute the tables of all pairs and compare them."""
+        tables = jax.lax.stop_gradient(all_tables())
+        spreads = (tables.max(axis=3) - tables.min(axis=3)).max(axis=2)
+        itself = jnp.eye(spreads.shape[0], dtype=bool)
+        return jnp.argmax(jnp.where(itself, -jnp.inf, spreads), axis=1).astype(jnp.int32)
+
+
+class FixedGraph(Graph):
+    """Fixed edges: maximised exactly where no component has more than one cycle, else by max-plus.
+
+    `graph` is a name or the edges themselves. With `exact=False` max-plus runs in any case;
+    `iterations` is the number of its rounds.
+    """
+
+    fixed_edges: Int32[Array, "e 2"]
+    orientation: Orientation | None
+    iterations: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        graph: str | Sequence[Sequence[int]],
+        num_agents: int,
+        *,
+        exact: bool = True,
+        iterations: int = 8,
+    ) -> None:
+        require_at_least(1, iterations=iterations)
+        edges = graph_edges(graph, num_agents)
+        self.fixed_edges, self.iterations = jnp.asarray(edges), iterations
+        self.orientation = orient(edges, num_agents) if exact else None
+
+    def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "e 2"]:
+        """The same at every step."""
+        return self.fixed_edges
+
+    def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
+        """The maximum where it is exact, else the best joint action that max-plus found."""
+        utilities = pairs.utilities
+        if self.orientation is not None:
+            own = self.orientation.tables(pairs.payoffs)
+            successors = self.orientation.successors
+            return maximise.successor(own, successors, utilities=utilities, mask=mask)
+        return maximise.max_plus(
+            pairs.payoffs, pairs.edges, iterations=self.iterations, utilities=utilities, mask=mask
+        )
+
 
 # Every named graph as (i, j) index arrays for n agents.
 _NAMED: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {
@@ -19,9 +215,7 @@ _NAMED: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {
 def graph_edges(graph: str | Sequence[Sequence[int]], num_agents: int) -> np.ndarray:
     """The edges int[e, 2] of a named graph, or the given ones, checked."""
     if isinstance(graph, str):
-        if graph not in _NAMED:
-            known = ", ".join(map(repr, _NAMED))
-            raise ValueError(f"graph must be one of {known} or a list of edges, not {graph!r}.")
+        require_one_of((*_NAMED, "a list of edges"), graph=graph)
         edges = np.stack(_NAMED[graph](num_agents), axis=1)
     else:
         edges = np.asarray(graph)
@@ -34,56 +228,3 @@ def graph_edges(graph: str | Sequence[Sequence[int]], num_agents: int) -> np.nda
             f"The edges of graph must join agents 0 to {num_agents - 1}, but are {edges.tolist()}."
         )
     return edges.astype(np.int32)
-
-
-class Orientation(eqx.Module):
-    """A graph seen as a successor graph: every edge is owned by one of its ends, each by another.
-
-    That is possible exactly where no component has more than one cycle (rings, trees, forests,
-    trees on a ring), and there `maximise.successor` is exact.
-    """
-
-    owned: Int32[Array, " n"]  # the edge that an agent owns, 0 where it owns none
-    owns: Bool[Array, " n"]
-    backwards: Bool[Array, " n"]  # the owner is the edge's second end
-    successors: Int32[Array, " n"]  # the other end of an agent's edge, or itself
-
-    def __init__(self, edges: np.ndarray, owners: Sequence[int], num_agents: int) -> None:
-        owned = np.zeros(num_agents, np.int32)
-        owns = np.zeros(num_agents, bool)
-        successors = np.arange(num_agents, dtype=np.int32)
-        for edge, owner in enumerate(owners):
-            owned[owner], owns[owner] = edge, True
-            successors[owner] = edges[edge].sum() - owner
-        self.owned, self.owns = jnp.asarray(owned), jnp.asarray(owns)
-        self.backwards = jnp.asarray(edges[owned, 0] != np.arange(num_agents))
-        self.successors = jnp.asarray(successors)
-
-    def tables(self, payoffs: Float[Array, "e a a"]) -> Float[Array, "n a a"]:
-        """Each agent's table of (its own action, its successor's), 0 for one that owns no edge."""
-        own = payoffs[self.owned]
-        turned = jnp.where(self.backwards[:, None, None], own.mT, own)
-        return jnp.where(self.owns[:, None, None], turned, 0.0)
-
-
-def orient(edges: np.ndarray, num_agents: int) -> Orientation | None:
-    """Find an owner for every edge, or None where a component has more than one cycle."""
-    owners = [-1] * len(edges)
-    free = set(range(num_agents))  # agents that own nothing yet
-    waiting = {agent: set[int]() for agent in free}  # edges without owner, at each end
-    for edge, ends in enumerate(edges.tolist()):
-        for agent in ends:
-            waiting[agent].add(edge)
-    for _ in range(len(edges)):
-        # An agent with a single edge left may own it without taking it from another; where there
-        # is none, all free agents with edges are on cycles, and any of them may begin.
-        candidates = [agent for agent in free if waiting[agent]]
-        if not candidates:
-            return None
-        owner = min(candidates, key=lambda agent: (len(waiting[agent]), agent))
-        edge = min(waiting[owner])
-        owners[edge] = owner
-        free.remove(owner)
-        for agent in edges[edge].tolist():
-            waiting[agent].discard(edge)
-    return Orientation(edges, owners, num_agents)

@@ -2,49 +2,62 @@
 
 import itertools
 import math
-from typing import TypedDict
+from typing import Literal, TypedDict, Unpack
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
+from pairvdn.checks import number_within, require_one_of
 from pairvdn.types import PRNGKey
 from pairvdn.values.product import rows_product
 
 ACTIVATIONS = {"relu": jax.nn.relu, "leaky_relu": jax.nn.leaky_relu}
 
 
-class NetworkArguments(TypedDict, total=False):
-    """The keyword arguments that every method hands on to its networks.
-
-    | argument       | default      | meaning                                                     |
-    |----------------|--------------|-------------------------------------------------------------|
-    | `hidden_sizes` | (128, 128)   | widths of the hidden layers                                 |
-    | `activation`   | "relu"       | or "leaky_relu"                                             |
-    | `layer_norm`   | False        | normalise each hidden layer before its activation           |
-    | `final_scale`  | 1.0          | factor on the initial last layer; small: values start near 0 |
-    | `shared`       | True         | one network for all groups, or one network per group        |
-    | `identifiers`  | True         | a shared network sees which agents its group has            |
-    """
+class LayerArguments(TypedDict, total=False):
+    """The keyword arguments of every `Mlp`; see `NetworkArguments`."""
 
     hidden_sizes: tuple[int, ...]
-    activation: str
+    activation: Literal["relu", "leaky_relu"]
     layer_norm: bool
     final_scale: float
+
+
+class HeadArguments(LayerArguments, total=False):
+    """The keyword arguments of every head; see `NetworkArguments`."""
+
     shared: bool
     identifiers: bool
+
+
+class NetworkArguments(HeadArguments, total=False):
+    """The keyword arguments that every method hands on to its networks.
+
+    Their defaults are those of `encoders.make_encoder`.
+
+    Args:
+        hidden_sizes: widths of the hidden layers of each head.
+        activation: activation function of the hidden layers.
+        layer_norm: normalise each hidden layer before its activation.
+        final_scale: factor on the initial last layer; with a small one, values start near 0.
+        shared: one network for all agents or pairs, or a separate one for each.
+        identifiers: whether a shared network sees which agents it is computing for.
+        encoder: network that turns each agent's observation into the features that the heads read;
+            with `none` the features are the observation.
+        encoder_size: width of the encoder, and number of features per agent.
+    """
+
+    encoder: Literal["none", "mlp"]
+    encoder_size: int
 
 
 class Mlp(eqx.Module):
     """A multi-layer perceptron on rows, or a stack of k of them, each on rows of its own.
 
     z_0 = x,  z_l = activation(z_(l-1) W_l + b_l),  y = z_(L-1) W_L + b_L,
-    with W and b uniform in ±1/√(inputs) at first, and those of the last layer times `final_scale`.
-
-    Some inputs may be 1 at a few known places and 0 elsewhere (one-hot identifiers). Those come
-    as indices, `one_hot`, counted from the first input, and their rows of W_1 are looked up: the
-    same sum as a product with the one-hot vectors, at a cost that does not grow with their length.
+    with W and b initially uniform in ±1/√(inputs), and those of the last layer times `final_scale`.
     """
 
     weights: tuple[Float[Array, "*k i j"], ...]
@@ -67,11 +80,8 @@ class Mlp(eqx.Module):
         sizes = (input_size, *hidden_sizes, output_size)
         if min(sizes) < 1:
             raise ValueError(f"Layer sizes must be positive, but are {sizes}.")
-        if activation not in ACTIVATIONS:
-            known = ", ".join(map(repr, ACTIVATIONS))
-            raise ValueError(f"activation must be one of {known}, but is {activation!r}.")
-        if not (math.isfinite(final_scale) and final_scale >= 0):
-            raise ValueError(f"final_scale must be finite and at least 0, but is {final_scale}.")
+        require_one_of(ACTIVATIONS, activation=activation)
+        number_within("final_scale", final_scale, 0, math.inf)
         weights, biases = [], []
         for layer, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
             key, weight_key, bias_key = jax.random.split(key, 3)
@@ -83,20 +93,20 @@ class Mlp(eqx.Module):
         self.weights, self.biases = tuple(weights), tuple(biases)
         self.activation, self.layer_norm = activation, layer_norm
 
-    def __call__(
-        self, x: Float[Array, "*k r i"], one_hot: Int32[Array, "r m"] | None = None
-    ) -> Float[Array, "*k r j"]:
-        """Map rows of inputs to rows of outputs; `one_hot` not for stacked networks."""
-        first, *others = self.weights
-        z = rows_product(x, first[..., : x.shape[-1], :])
-        if one_hot is not None:
-            z = z + first[one_hot].sum(axis=-2)
+    def __call__(self, x: Float[Array, "*k r i"]) -> Float[Array, "*k r j"]:
+        """Map rows of inputs to rows of outputs."""
+        return self.after_first_product(rows_product(x, self.weights[0]))
+
+    def after_first_product(self, z: Float[Array, "*k r i"]) -> Float[Array, "*k r j"]:
+        """The outputs, given z = x W_1: callers may compute this product in another way."""
         z = z + self.biases[0][..., None, :]
-        for weight, bias in zip(others, self.biases[1:], strict=True):
-            if self.layer_norm:
-                z = normalise(z)
-            z = rows_product(ACTIVATIONS[self.activation](z), weight) + bias[..., None, :]
+        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            z = rows_product(self.activate(z), weight) + bias[..., None, :]
         return z
+
+    def activate(self, z: Float[Array, "*k r j"]) -> Float[Array, "*k r j"]:
+        """The activation of a hidden layer, normalised first if asked for."""
+        return ACTIVATIONS[self.activation](normalise(z) if self.layer_norm else z)
 
 
 def normalise(z: Float[Array, "*k j"]) -> Float[Array, "*k j"]:
@@ -113,18 +123,21 @@ def bounded(state: Float[Array, " s"]) -> Float[Array, " s"]:
 
 
 class GroupNetwork(eqx.Module):
-    """A vector for each of g groups of m agents, from what the members of a group observe.
+    """A vector for each of g groups of m agents, from the features of the group's members.
 
     The groups are m = 1 (an agent's utilities), m = 2 (a pair's table; the paper, eq. 2) or all
     agents (a joint table). This is the one place that knows how parameters are shared:
 
-    - shared: one network for all groups, with input (o_1, ..., o_m, id_1, ..., id_m) of the
-      members, where id is one-hot over the agents; without `identifiers` agents that observe the
-      same are treated the same, whatever their number;
-    - separate: the k-th group has a network of its own, with input (o_1, ..., o_m).
+    - shared: one network for all groups, with input (h_1, ..., h_m, context, id_1, ..., id_m),
+      where h are the features of the members and id is one-hot over the agents; without
+      `identifiers`, agents with the same features are treated the same, whatever their number;
+    - separate: the k-th group has a network of its own, with input (h_1, ..., h_m, context).
 
-    `context_size` numbers about the group as a whole, where its members stand to each other say,
-    follow the observations.
+    `context_size` numbers describe the group as a whole, for example the distances in it.
+
+    The first layer of a shared network is W_1 h_1 + ... + W_m h_m + (context and identifiers). If
+    there are more groups than agents, W_k h_i is computed once for each agent and looked up by
+    each group: the products grow with n, not with g.
     """
 
     mlp: Mlp
@@ -136,51 +149,85 @@ class GroupNetwork(eqx.Module):
         self,
         *,
         num_agents: int,
-        observation_size: int,
+        feature_size: int,
         num_groups: int,
         group_size: int,
         output_size: int,
         context_size: int = 0,
-        key: PRNGKey,
         shared: bool = True,
         identifiers: bool = True,
-        hidden_sizes: tuple[int, ...] = (128, 128),
-        activation: str = "relu",
-        layer_norm: bool = False,
-        final_scale: float = 1.0,
+        key: PRNGKey,
+        **layers: Unpack[LayerArguments],
     ) -> None:
-        sizes = {"num_agents": num_agents, "observation_size": observation_size}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, but is {size}.")
         self.num_agents, self.shared = num_agents, shared
         self.identifiers = shared and identifiers
+        per_member = feature_size + (num_agents if self.identifiers else 0)
         self.mlp = Mlp(
-            group_size * (observation_size + (num_agents if self.identifiers else 0))
-            + context_size,
+            group_size * per_member + context_size,
             output_size,
-            hidden_sizes=tuple(hidden_sizes),
-            activation=activation,
-            layer_norm=layer_norm,
-            final_scale=final_scale,
             stack=() if shared else (num_groups,),
             key=key,
+            **layers,
         )
 
     def __call__(
         self,
-        observation: Float[Array, "n o"],
+        features: Float[Array, "n f"],
         groups: Int32[Array, "g m"],
         context: Float[Array, "g c"] | None = None,
     ) -> Float[Array, "g j"]:
         """Run the network on the members of each group."""
-        num_groups, size = groups.shape
-        x = observation[groups].reshape(num_groups, size * observation.shape[1])
-        if context is not None:
-            x = jnp.concatenate([x, context], axis=1)
         if not self.shared:
-            return self.mlp(x[:, None])[:, 0]
-        if not self.identifiers:
-            return self.mlp(x)
-        first_id = x.shape[1] + self.num_agents * jnp.arange(size, dtype=jnp.int32)
-        return self.mlp(x, one_hot=groups + first_id[None])
+            return self.mlp(_joined(features, groups, context)[:, None])[:, 0]
+        per_agent = groups.shape[0] > features.shape[0]
+        first = self.product_per_agent if per_agent else self.product_per_group
+        return self.mlp.after_first_product(first(features, groups, context))
+
+    def product_per_group(
+        self,
+        features: Float[Array, "n f"],
+        groups: Int32[Array, "g m"],
+        context: Float[Array, "g c"] | None = None,
+    ) -> Float[Array, "g j"]:
+        """The first layer of a shared network, before its bias, as one product for each group.
+
+        The rows of W that belong to identifiers are looked up: the same sum as a product with the
+        one-hot vectors, at a cost that does not grow with their length.
+        """
+        x, weight = _joined(features, groups, context), self.mlp.weights[0]
+        z = rows_product(x, weight[: x.shape[1]])
+        if self.identifiers:
+            members = jnp.arange(groups.shape[1], dtype=jnp.int32)
+            z = z + weight[groups + (x.shape[1] + self.num_agents * members)[None]].sum(axis=-2)
+        return z
+
+    def product_per_agent(
+        self,
+        features: Float[Array, "n f"],
+        groups: Int32[Array, "g m"],
+        context: Float[Array, "g c"] | None = None,
+    ) -> Float[Array, "g j"]:
+        """`product_per_group` up to rounding, with one product for each agent and member k.
+
+        z_g = Σ_k (W_k h_i + U_k id_i) for the members i = groups[g, k], plus V context_g.
+        """
+        (num_agents, size), members = features.shape, groups.shape[1]
+        weight = self.mlp.weights[0]
+        context_size = 0 if context is None else context.shape[1]
+        seen, about, known = jnp.split(weight, [members * size, members * size + context_size])
+        by_member = jnp.moveaxis(seen.reshape(members, size, -1), 0, 1)  # f, m, j
+        z = rows_product(features, by_member.reshape(size, -1)).reshape(num_agents, members, -1)
+        if self.identifiers:
+            z = z + jnp.moveaxis(known.reshape(members, num_agents, -1), 0, 1)
+        total = z[groups, jnp.arange(members)[None]].sum(axis=1)
+        return total if context is None else total + rows_product(context, about)
+
+
+def _joined(
+    features: Float[Array, "n f"],
+    groups: Int32[Array, "g m"],
+    context: Float[Array, "g c"] | None,
+) -> Float[Array, "g i"]:
+    """The features of each group's members side by side, followed by its context."""
+    x = features[groups].reshape(groups.shape[0], -1)
+    return x if context is None else jnp.concatenate([x, context], axis=1)

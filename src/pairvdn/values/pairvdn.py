@@ -1,79 +1,204 @@
-"""PairVDN: the joint value is a sum over the pairs of neighbours on a ring of agents."""
+"""PairVDN: the joint value is a sum over pairs of agents, on a ring or with chosen partners."""
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Literal, Unpack
 
 import jax
-import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, Int32
 
-from pairvdn.types import PRNGKey
-from pairvdn.values.networks import NetworkArguments
-from pairvdn.values.pairs import PairNetwork, Pairs, RingValue, ring_through
+from pairvdn.checks import require_one_of
+from pairvdn.types import EnvSpec, PRNGKey
+from pairvdn.values.base import Inputs
+from pairvdn.values.encoders import Encoder, make_encoder
+from pairvdn.values.graphs import (
+    Below,
+    FixedRing,
+    Nearest,
+    Pairs,
+    PartnerGraph,
+    SortedRing,
+    WidestSpread,
+)
+from pairvdn.values.heads import PairHead
+from pairvdn.values.layout import require_locatable
+from pairvdn.values.networks import Mlp, NetworkArguments, bounded
+from pairvdn.values.pairs import SumOverPairs
+
+PARTNERS = ("positions", "below", "spread")
 
 
-class PairVdn(RingValue):
-    """Q(o, a) = Σ_k Q_ij((o_i, o_j), (a_i, a_j)), i and j the k-th and next agent on a ring.
+class PairVdn(SumOverPairs):
+    """Q(o, a) = Σ_k Q_ij(h_i, h_j, a_i, a_j), i and j the k-th and next agent on a ring; eq. 2.
 
-    The paper, eq. 2. `order` says which agent has which place: "index" (agent k at place k),
-    "random" (drawn from `key`), or the agents themselves, one for each place. It is an array of the
-    model: saved with it, never trained.
+    Args:
+        order: order of the agents on the ring: by index, drawn at random once, or a list that
+            names every agent once.
+        utilities: whether each agent also has a utility of its own.
     """
 
-    network: PairNetwork
-    order: Int32[Array, " n"]
+    encoder: Encoder[Any]
+    heads: PairHead
+    graph: FixedRing
 
     def __init__(
         self,
+        spec: EnvSpec,
         *,
-        num_agents: int,
-        num_actions: int,
-        observation_size: int,
-        state_size: int,
-        order: str | Sequence[int] = "index",
+        order: Literal["index", "random"] | Sequence[int] = "index",
         utilities: bool = False,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
-        network_key, order_key = jax.random.split(key)
-        self.order = ring_order(order, num_agents, key=order_key)
-        self.network = PairNetwork(
-            num_agents=num_agents,
-            num_actions=num_actions,
-            observation_size=observation_size,
-            num_pairs=num_agents,
-            utilities=utilities,
-            key=network_key,
-            **network,
-        )
+        self.encoder, key, heads = make_encoder(spec, key=key, **network)
+        head_key, order_key = jax.random.split(key)
+        self.graph = FixedRing(order, spec.num_agents, key=order_key)
+        self.heads = PairHead(self.encoder, utilities=utilities, key=head_key, **heads)
 
-    def tables(
-        self,
-        observation: Float[Array, "n o"],
-        state: Float[Array, " s"],
-        positions: Float[Array, "n k"] | None = None,
-    ) -> Pairs:
+    def compute_tables(self, inputs: Inputs) -> Pairs:
         """The tables of all neighbours, in the order of the ring."""
-        return self.network(observation, ring_through(self.order))
+        return self.heads(self.graph, inputs)
 
 
-def ring_order(
-    order: str | Sequence[int], num_agents: int, *, key: PRNGKey
-) -> Int32[Array, " {num_agents}"]:
-    """The agents in the order of the ring: "index", "random" by key, or given."""
-    everyone = jnp.arange(num_agents, dtype=jnp.int32)
-    named = {"index": lambda: everyone, "random": lambda: jax.random.permutation(key, everyone)}
-    if isinstance(order, str):
-        if order not in named:
-            raise ValueError(
-                f"order must be 'index', 'random' or a permutation of the agents, not {order!r}."
-            )
-        return named[order]()
-    given = np.asarray(order)
-    if not np.array_equal(np.sort(given), np.arange(num_agents)):
-        raise ValueError(
-            f"order must name each of the {num_agents} agents 0 to {num_agents - 1} once, "
-            f"but is {given.tolist()}."
+class SortedPairVdn(SumOverPairs):
+    """PairVDN on a ring through the agents as they stand now, from left to right.
+
+    The agents are sorted by their first coordinate at every step (equal ones by index), so that
+    neighbours in space are partners; the rightmost agent is the partner of the leftmost. With
+    separate parameters the k-th network belongs to the k-th agent from the left.
+
+    Args:
+        utilities: whether each agent also has a utility of its own.
+        column_gap: agents closer than this from left to right form a column and are ordered from
+            bottom to top; without it they are ordered from left to right only.
+        offset_scale: show the network how far the partner is to the side and above, as
+            tanh(distance / offset_scale); without it the network sees features only.
+    """
+
+    encoder: Encoder[Any]
+    heads: PairHead
+    graph: SortedRing
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        *,
+        utilities: bool = False,
+        column_gap: float | None = None,
+        offset_scale: float | None = None,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        require_locatable(spec, "pairvdn-sorted", instead="'pairvdn', whose ring has a fixed order")
+        self.encoder, key, heads = make_encoder(spec, key=key, **network)
+        self.graph = SortedRing(column_gap)
+        self.heads = PairHead(
+            self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
-    return jnp.asarray(given, dtype=jnp.int32)
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """The tables of all neighbours, from left to right."""
+        return self.heads(self.graph, inputs)
+
+
+class NearestPairVdn(SumOverPairs):
+    """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the partner that i chooses now; appendix A.1.
+
+    Args:
+        partner: how an agent chooses its partner: the nearest by `positions`; the agent `below` it,
+            or the foot of the next column; or the agent whose action makes the widest `spread` in
+            their table, which costs a pass over all pairs and needs no positions.
+        utilities: whether each agent also has a utility of its own.
+        column_gap: for partner `below`: agents closer than this from left to right form a column.
+        offset_scale: show the network how far the partner is to the side and above, as
+            tanh(distance / offset_scale); without it the network sees features only.
+    """
+
+    encoder: Encoder[Any]
+    heads: PairHead
+    graph: PartnerGraph
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        *,
+        partner: Literal["positions", "below", "spread"] = "positions",
+        utilities: bool = False,
+        column_gap: float | None = None,
+        offset_scale: float | None = None,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        self.graph = partner_graph(partner, column_gap)
+        if partner == "spread":
+            if offset_scale is not None:
+                raise ValueError("partner='spread' has no positions: leave out offset_scale.")
+        else:
+            instead = "partner='spread' to choose partners by their tables"
+            require_locatable(spec, "pairvdn-nearest", instead=instead)
+        self.encoder, key, heads = make_encoder(spec, key=key, **network)
+        self.heads = PairHead(
+            self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
+        )
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """The tables of every agent and its partner."""
+        return self.heads(self.graph, inputs)
+
+
+def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
+    """The graph of `NearestPairVdn` for these arguments."""
+    require_one_of(PARTNERS, partner=partner)
+    if partner == "below":
+        if column_gap is None:
+            raise ValueError(
+                "partner='below' needs column_gap, such as half the width of an agent."
+            )
+        return Below(column_gap)
+    if column_gap is not None:
+        raise ValueError(f"column_gap is for partner='below', but partner is {partner!r}.")
+    return Nearest() if partner == "positions" else WidestSpread()
+
+
+class WeightedPairVdn(SumOverPairs):
+    """Q(o, s, a) = Σ_k w_k(s) Q_ij(h_i, h_j, a_i, a_j) on the ring of PairVDN; appendix A.1.
+
+    The weights may be negative: the maximum does not need monotonicity. They are
+    w(s) = 1 + f(s), where f is a network whose last layer starts at 0, so that learning starts from
+    PairVDN. Utilities, if any, have no weight.
+
+    Args:
+        order: order of the agents on the ring: by index, drawn at random once, or a list that
+            names every agent once.
+        utilities: whether each agent also has a utility of its own.
+        weight_size: width of the hidden layer of the network that computes the weights.
+    """
+
+    encoder: Encoder[Any]
+    heads: PairHead
+    graph: FixedRing
+    weights: Mlp
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        *,
+        order: Literal["index", "random"] | Sequence[int] = "index",
+        utilities: bool = False,
+        weight_size: int = 64,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        ring_key, weight_key = jax.random.split(key)
+        ring = PairVdn(spec, order=order, utilities=utilities, key=ring_key, **network)
+        self.encoder, self.heads, self.graph = ring.encoder, ring.heads, ring.graph
+        self.weights = Mlp(
+            spec.state_size,
+            spec.num_agents,
+            hidden_sizes=(weight_size,),
+            final_scale=0.0,
+            key=weight_key,
+        )
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """The tables of the ring, each times its weight."""
+        weights = 1.0 + self.weights(bounded(inputs.state)[None])[0]
+        return self.heads(self.graph, inputs).scaled(weights)

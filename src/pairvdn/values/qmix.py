@@ -1,17 +1,20 @@
 """QMIX: the joint value is a monotonic network of the agents' utilities."""
 
-from typing import Unpack
+from typing import Any, Literal, Unpack
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.types import PRNGKey
-from pairvdn.values.agents import AgentNetwork, best, chosen
-from pairvdn.values.base import Value
+from pairvdn.checks import require_at_least, require_one_of
+from pairvdn.types import EnvSpec, PRNGKey
+from pairvdn.values.base import Inputs, Value
+from pairvdn.values.encoders import Encoder, make_encoder
+from pairvdn.values.heads import UtilityHead
 from pairvdn.values.networks import Mlp, NetworkArguments, bounded
 from pairvdn.values.product import rows_product
+from pairvdn.values.utilities import best, chosen
 
 MIXING_ACTIVATIONS = {"elu": jax.nn.elu, "relu": jax.nn.relu}
 
@@ -85,14 +88,8 @@ class HyperMixer(eqx.Module):
         bounded_state: bool,
         key: PRNGKey,
     ) -> None:
-        for name, size in {"mixing_size": mixing_size, "state_size": state_size}.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, but is {size}.")
-        if mixing_activation not in MIXING_ACTIVATIONS:
-            known = ", ".join(map(repr, MIXING_ACTIVATIONS))
-            raise ValueError(
-                f"mixing_activation must be one of {known}, but is {mixing_activation!r}."
-            )
+        require_at_least(1, mixing_size=mixing_size)
+        require_one_of(MIXING_ACTIVATIONS, mixing_activation=mixing_activation)
         keys = jax.random.split(key, 4)
 
         def generator(outputs: int, variance: float, key: PRNGKey) -> Generator:
@@ -136,61 +133,49 @@ class QmixTables(eqx.Module):
 
 
 class Qmix(Value[QmixTables]):
-    """Q(o, s, a) = mixer_s(Q_1(o_1, a_1), ..., Q_n(o_n, a_n)) (Rashid et al., arXiv 1803.11485).
+    """Q(o, s, a) = mixer_s(Q_1(h_1, a_1), ..., Q_n(h_n, a_n)) (Rashid et al., arXiv 1803.11485).
 
-    `mixing_size` is the mixer's hidden size, `mixing_activation` "elu" or "relu". The paper:
-    mixing_size=16, mixing_activation="relu", bounded_state=False.
+    The paper's settings: mixing_size=16, mixing_activation="relu", bounded_state=False.
+
+    Args:
+        mixing_size: width of the mixer's hidden layer.
+        mixing_activation: activation function of the mixer.
+        bounded_state: scale the state to length at most 1 before it enters the hypernetworks.
     """
 
-    agents: AgentNetwork
+    encoder: Encoder[Any]
+    agents: UtilityHead
     hyper: HyperMixer
+    num_heads = 1
 
     def __init__(
         self,
+        spec: EnvSpec,
         *,
-        num_agents: int,
-        num_actions: int,
-        observation_size: int,
-        state_size: int,
         mixing_size: int = 32,
-        mixing_activation: str = "elu",
+        mixing_activation: Literal["elu", "relu"] = "elu",
         bounded_state: bool = True,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
+        self.encoder, key, heads = make_encoder(spec, key=key, **network)
         agent_key, hyper_key = jax.random.split(key)
-        self.agents = AgentNetwork(
-            num_agents=num_agents,
-            num_actions=num_actions,
-            observation_size=observation_size,
-            key=agent_key,
-            **network,
-        )
+        self.agents = UtilityHead(self.encoder, key=agent_key, **heads)
         self.hyper = HyperMixer(
-            num_agents=num_agents,
-            state_size=state_size,
+            num_agents=spec.num_agents,
+            state_size=spec.state_size,
             mixing_size=mixing_size,
             mixing_activation=mixing_activation,
             bounded_state=bounded_state,
             key=hyper_key,
         )
 
-    @property
-    def num_heads(self) -> int:
-        """One joint value."""
-        return 1
-
-    def tables(
-        self,
-        observation: Float[Array, "n o"],
-        state: Float[Array, " s"],
-        positions: Float[Array, "n k"] | None = None,
-    ) -> QmixTables:
-        """Q_i(o_i, ·) and the mixer."""
-        return QmixTables(utilities=self.agents(observation), mixer=self.hyper(state))
+    def compute_tables(self, inputs: Inputs) -> QmixTables:
+        """Q_i(h_i, ·) and the mixer."""
+        return QmixTables(utilities=self.agents(inputs), mixer=self.hyper(inputs.state))
 
     def evaluate(self, tables: QmixTables, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """The mixer of Q_i(o_i, a_i)."""
+        """The mixer of Q_i(h_i, a_i)."""
         return tables.mixer(chosen(tables.utilities, actions))[None]
 
     def greedy(
@@ -205,5 +190,5 @@ class Qmix(Value[QmixTables]):
         return jnp.where(decided, actions, -1), value[None]
 
     def utilities(self, tables: QmixTables) -> Float[Array, "n a"]:
-        """What the mixer mixes."""
+        """The utilities that enter the mixer."""
         return tables.utilities

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from value_examples import Sizes, best_by_enumeration
+from value_examples import best_by_enumeration, spec
 
 from pairvdn import values
-from pairvdn.values.ordering import below_or_beside, left_to_right, offsets
+from pairvdn.values.layout import below_or_beside, left_to_right, offsets
 
 # Two columns, of three boxes around x = 1 and of two around x = 5, and one box alone.
 PLACES = jnp.array([[5.1, 0.5], [1.1, 2.5], [0.8, 0.5], [3.0, 0.5], [1.0, 1.5], [4.9, 1.5]])
@@ -60,13 +60,13 @@ def test_offsets_are_seen_from_the_first_member():
     np.testing.assert_allclose(apart[1], np.tanh([0.1, -0.5, 0.1, -0.5]), atol=1e-6)
 
 
-SIZES = Sizes(num_agents=6, num_actions=3, observation_size=4, state_size=2)
+SIZES = spec(num_agents=6, num_actions=3, observation_size=4, state_size=2)
 
 
 def build(method, **arguments):
     return values.make(
         method,
-        **SIZES._asdict(),
+        SIZES,
         hidden_sizes=(8,),
         identifiers=False,
         key=jax.random.key(0),
@@ -122,9 +122,9 @@ def test_partners_by_place_and_by_spread_need_different_things():
         build("pairvdn-nearest", partner="below")
     with pytest.raises(ValueError, match="column_gap is for partner='below'"):
         build("pairvdn-nearest", column_gap=0.5)
-    with pytest.raises(ValueError, match="offset_scale must be above 0"):
+    with pytest.raises(ValueError, match="offset_scale must be greater than 0"):
         build("pairvdn-sorted", offset_scale=0.0)
-    with pytest.raises(ValueError, match="column_gap must be above 0"):
+    with pytest.raises(ValueError, match="column_gap must be greater than 0"):
         build("vdn-neighbours", column_gap=-0.5)
-    with pytest.raises(ValueError, match="give no offset_scale"):
+    with pytest.raises(ValueError, match="leave out offset_scale"):
         build("pairvdn-nearest", partner="spread", offset_scale=1.0)

@@ -1,0 +1,85 @@
+"""The layout of the agents: their order, their neighbours and the offsets between them."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.types import EnvSpec
+
+OFFSET_SIZE = 2  # offsets use the first two coordinates
+
+
+def left_to_right(
+    positions: Float[Array, "n k"], column_gap: float | None = None
+) -> Int32[Array, " n"]:
+    """The agents by their first coordinate, equal ones by index; or column by column.
+
+    With `column_gap` the order is that of `columns`: agents on top of each other stay next to each
+    other in the order, which a tiny shift to the side would otherwise undo.
+    """
+    if column_gap is None:
+        return jnp.argsort(positions[:, 0], stable=True).astype(jnp.int32)
+    return columns(positions, column_gap)[0]
+
+
+def columns(
+    positions: Float[Array, "n k"], gap: float
+) -> tuple[Int32[Array, " n"], Bool[Array, " n"]]:
+    """The agents column by column, and whether each of them, in that order, starts a column.
+
+    A column is a run of agents, from left to right, in which each is less than `gap` to the right
+    of the one before. Columns are ordered from left to right, and the agents of one column from
+    bottom to top, by their second coordinate.
+    """
+    x = positions[:, 0]
+    order = jnp.argsort(x, stable=True).astype(jnp.int32)
+    sideways = x[order]
+    starts = (jnp.diff(sideways, prepend=sideways[:1]) >= gap).at[0].set(True)
+    column = jnp.cumulative_sum(starts.astype(jnp.int32))
+    within = jnp.lexsort((positions[order, 1], column))
+    return order[within], starts
+
+
+def below_or_beside(positions: Float[Array, "n k"], gap: float) -> Int32[Array, " n"]:
+    """For every agent the one below it in its column, or the foot of the next column.
+
+    The foot of a column, its lowest agent, is paired with the foot of the next column to the right,
+    and that of the rightmost column with that of the leftmost: the feet form a ring, and the
+    columns are trees on it. The foot of a single column is its own partner.
+    """
+    order, starts = columns(positions, gap)
+    place = jnp.arange(order.shape[0], dtype=jnp.int32)
+    none = jnp.int32(order.shape[0])
+    later = jnp.append(jnp.where(starts, place, none)[1:], none)
+    next_foot = jax.lax.cummin(later, reverse=True)  # the first place that is a foot, after this
+    partner = jnp.where(starts, jnp.where(next_foot == none, 0, next_foot), place - 1)
+    return jnp.zeros_like(order).at[order].set(order[partner])
+
+
+def offsets(
+    positions: Float[Array, "n k"], groups: Int32[Array, "g m"], scale: float
+) -> Float[Array, "g c"]:
+    """The offsets from the first member of each group to the others: tanh(difference / scale).
+
+    Observations are relative to the width of the map, where a touch and a near miss look alike;
+    offsets tell them apart.
+    """
+    members = positions[:, :OFFSET_SIZE][groups]
+    apart = jnp.tanh((members[:, 1:] - members[:, :1]) / scale)
+    return apart.reshape(groups.shape[0], -1)
+
+
+def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
+    """For every agent the other agent at the smallest distance; of equal ones the smaller index."""
+    squares = ((positions[:, None] - positions[None]) ** 2).sum(axis=-1)
+    itself = jnp.eye(positions.shape[0], dtype=bool)
+    return jnp.argmin(jnp.where(itself, jnp.inf, squares), axis=1).astype(jnp.int32)
+
+
+def require_locatable(spec: EnvSpec, method: str, *, instead: str) -> None:
+    """Raise ValueError if the environment has no positions; the message says what to use."""
+    if not spec.has_positions:
+        raise ValueError(
+            f"{method} needs the positions of the agents, which this environment does not offer; "
+            f"use {instead}."
+        )

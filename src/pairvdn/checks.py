@@ -62,5 +62,12 @@ def number_within(name: str, value: Any, low: float | int, high: float | int) ->
     """`value` as a finite float from `low` to `high`, which may be infinite."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name} must be a finite number from {low:g} to {high:g}, not {value!r}.")
+        ranges = {
+            (True, True): f" from {low:g} to {high:g}",
+            (True, False): f" of at least {low:g}",
+            (False, True): f" of at most {high:g}",
+            (False, False): "",
+        }
+        within = ranges[math.isfinite(low), math.isfinite(high)]
+        raise ValueError(f"{name} must be a finite number{within}, not {value!r}.")
     return float(value)

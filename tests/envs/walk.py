@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from pairvdn.envs import Environment
 from pairvdn.envs.scene import Circles, Scene
-from pairvdn.types import TimeStep
+from pairvdn.types import EnvSpec, TimeStep
 
 NUM_AGENTS, LAST_CELL, MAX_STEPS = 2, 3, 6
 STAY = 1
@@ -27,10 +27,13 @@ class Walk(Environment[WalkState]):
     """
 
     name = "walk"
-    num_agents = NUM_AGENTS
-    num_actions = len(MOVES)
-    observation_size = 2
-    state_size = NUM_AGENTS
+    spec = EnvSpec(
+        num_agents=NUM_AGENTS,
+        num_actions=len(MOVES),
+        observation_size=2,
+        state_size=NUM_AGENTS,
+        has_positions=True,
+    )
     max_steps = MAX_STEPS
 
     def reset(self, key):
@@ -87,10 +90,7 @@ class Broken(Environment[WalkState]):
     """`Walk` with something replaced: each hook takes Walk's own result and what went in."""
 
     name: str = "broken"
-    num_agents: int = Walk.num_agents
-    num_actions: int = Walk.num_actions
-    observation_size: int = Walk.observation_size
-    state_size: int = Walk.state_size
+    spec: EnvSpec = Walk.spec
     max_steps: int = Walk.max_steps
     on_reset: Callable = lambda result, key: result
     on_step: Callable = lambda result, key, state, actions: result

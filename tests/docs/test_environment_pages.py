@@ -13,9 +13,9 @@ PAGES = Path(__file__).parents[2] / "docs/environments"
 
 
 def test_the_page_of_pettingzoo_says_what_becomes_of_an_environment():
-    from pairvdn.envs.zoo.env import Zoo
+    from pairvdn.envs.adapters.pettingzoo.env import FromPettingZoo
 
-    assert inspect.getdoc(Zoo) in (PAGES / "pettingzoo.md").read_text()
+    assert inspect.getdoc(FromPettingZoo) in (PAGES / "pettingzoo.md").read_text()
 
 
 @pytest.mark.parametrize(

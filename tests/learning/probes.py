@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs import Environment
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 from pairvdn.values import Value
 
 # Programs of tests run for a moment, so half an optimisation is the quicker way to the answer.
@@ -55,16 +55,11 @@ class Probe(Environment[Int32[Array, "2"]]):
     truncates: bool = False
     drift: int = 0
     name: str = "probe"
-    num_agents: int = 2
-    num_actions: int = 2
 
     @property
-    def observation_size(self) -> int:
-        return self.rewards.shape[0]
-
-    @property
-    def state_size(self) -> int:
-        return 2 * self.observation_size
+    def spec(self) -> EnvSpec:
+        rows = self.rewards.shape[0]
+        return EnvSpec(num_agents=2, num_actions=2, observation_size=rows, state_size=2 * rows)
 
     @property
     def max_steps(self) -> int:

@@ -221,7 +221,7 @@ class Collector:
         """Start new episodes where one ended; that is nowhere, mostly, and then costs nothing.
 
         With seeds side by side `vmap` makes it a selection that is always computed. To ask all of
-        them at once, as `envs.renewal` does, took longer to compile and no less time to run.
+        them at once took longer to compile and no less time to run.
         """
         running: tuple[PyTree[Array], TimeStep] = (outcome.env_state, outcome.timestep)
 

@@ -5,6 +5,7 @@ import pytest
 from gymnasium import spaces
 from pettingzoo.utils import parallel_to_aec
 from small_zoo import Continuous, Ladder, Masked, Pictures
+from unchecked_types import unchecked_types
 
 from pairvdn.envs import from_pettingzoo, make, to_pettingzoo
 
@@ -92,7 +93,7 @@ def test_the_team_gets_the_sum_or_the_mean_over_all_dead_or_alive():
     assert play(from_pettingzoo(Ladder), 2)[-1].reward == 22
     mean = from_pettingzoo(lambda: Ladder(dies=1), team_reward="mean")
     assert play(mean, 2)[-1].reward == 10
-    with pytest.raises(ValueError, match="team_reward must be one of sum, mean"):
+    with pytest.raises(ValueError, match="team_reward must be one of sum, mean"), unchecked_types():
         from_pettingzoo(Ladder, team_reward="max")
 
 
@@ -145,7 +146,7 @@ def test_pictures_are_shrunk_to_means_between_0_and_1():
 def test_empty_pictures_are_noticed():
     blank = Pictures()
     blank._seen = lambda: dict.fromkeys(blank.possible_agents, np.zeros((4, 6, 3), np.uint8))
-    with pytest.warns(UserWarning, match="empty picture.*render_mode='rgb_array'"):
+    with pytest.warns(UserWarning, match="empty image.*render_mode='rgb_array'"):
         from_pettingzoo(lambda: blank)
 
 

@@ -10,7 +10,7 @@ from walk import MAX_STEPS, NUM_AGENTS, STAY, Walk
 
 from pairvdn import envs
 from pairvdn.envs import to_pettingzoo
-from pairvdn.envs.parallel_env import PettingZooEnv
+from pairvdn.envs.adapters.pettingzoo.export import PettingZooEnv
 
 with warnings.catch_warnings():
     # PettingZoo's tests import one of its own deprecated environments.
@@ -131,7 +131,7 @@ def test_wrong_use_is_explained():
 @pytest.mark.parametrize("package", ["pettingzoo", "gymnasium"])
 def test_a_missing_package_is_named_with_the_command_that_gets_it(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "pairvdn.envs.parallel_env", raising=False)
+    monkeypatch.delitem(sys.modules, "pairvdn.envs.adapters.pettingzoo.export", raising=False)
     with pytest.raises(ImportError, match=rf"{package}.*pip install 'pairvdn\[view\]'"):
         to_pettingzoo(Walk())
 

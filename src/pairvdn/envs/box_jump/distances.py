@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.types import Bodies
 
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this

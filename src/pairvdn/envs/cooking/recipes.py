@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32
 
-from pairvdn.envs.cooking.catalogue import Tile
 from pairvdn.envs.cooking.kitchen import Slots
-from pairvdn.envs.cooking.types import Objects, Progress
+from pairvdn.envs.cooking.state import Objects, Progress, Tile
 
 
 class Ingredient(NamedTuple):

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pairvdn.envs.base import Environment
 from pairvdn.envs.adapters.jaxmarl.adapter import JaxMARLState, from_jaxmarl
 from pairvdn.envs.adapters.jaxmarl.library import library
+from pairvdn.envs.base import Environment
 
 if TYPE_CHECKING:
     from pairvdn.envs.adapters.jaxmarl.export import JaxMARLEnv

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_one_of, whole_number
-from pairvdn.envs.base import Environment, TeamReward
 from pairvdn.envs.adapters.jaxmarl.kinds import Kind, kind_of
 from pairvdn.envs.adapters.jaxmarl.original import Original, read
+from pairvdn.envs.base import Environment, TeamReward
 from pairvdn.envs.scene import Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 

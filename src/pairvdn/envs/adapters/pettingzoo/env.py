@@ -89,7 +89,7 @@ class FromPettingZoo(HostEnvironment):
 
 
 class PettingZooCopy(HostCopy):
-    """One live environment, dicts by agent in, arrays of a fixed shape out; see `FromPettingZoo`."""
+    """One live environment: dicts by agent in, arrays of a fixed shape out."""
 
     def __init__(self, env: Any, layout: Layout, *, max_steps: int, mean_reward: bool) -> None:
         self._env = env

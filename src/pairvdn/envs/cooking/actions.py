@@ -1,6 +1,7 @@
-"""What hands do: pick up, put down, chop, blend, fill plates.
+"""What the agents' actions do: turn, walk, pick up, put down, chop, blend, fill plates.
 
-Agents act one after the other, by index, each seeing what those before it did.
+All moves are settled together. Then agents handle things one after the other, by index, each seeing
+what those before it did.
 """
 
 from typing import NamedTuple
@@ -9,12 +10,46 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
-from pairvdn.envs.cooking.catalogue import Tile
 from pairvdn.envs.cooking.kitchen import Slots
-from pairvdn.envs.cooking.movement import Intent
-from pairvdn.envs.cooking.types import Cooks, Objects
+from pairvdn.envs.cooking.state import Cooks, Objects, Tile
 
+NOTHING, LEFT, RIGHT, DOWN, UP = range(5)
 PerSlot = Bool[Array, " m"]
+
+
+class Intent(NamedTuple):
+    """The outcome of the actions, once collisions are settled."""
+
+    facing: Int32[Array, " n"]
+    cell: Int32[Array, " n"]  # where each agent stands afterwards
+    touched: Int32[Array, " n"]  # the tile that it turns to ...
+    touches: Bool[Array, " n"]  # ... and whether it lays hands on it
+
+
+def intend(
+    tiles: Int32[Array, " cells"], width: int, cooks: Cooks, actions: Int32[Array, " n"]
+) -> Intent:
+    """Settle all moves at once.
+
+    An agent wants the floor that it turns to, or else its own cell. It stays if another agent wants
+    the same cell. Wishes are not revised afterwards, so an agent may walk into the cell of one that
+    was just held up, and both share it; swapping cells is legal too.
+    """
+    height = tiles.shape[0] // width
+    right = (actions == RIGHT).astype(jnp.int32) - (actions == LEFT).astype(jnp.int32)
+    down = (actions == DOWN).astype(jnp.int32) - (actions == UP).astype(jnp.int32)
+    x, y = cooks.cell % width + right, cooks.cell // width + down
+    inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    target = jnp.where(inside, y * width + x, cooks.cell)
+    walkable = tiles[target] == Tile.FLOOR
+    wish = jnp.where(walkable, target, cooks.cell)
+    contested = jnp.sum(wish[:, None] == wish[None, :], axis=1) > 1
+    return Intent(
+        facing=jnp.where(actions == NOTHING, cooks.facing, actions),
+        cell=jnp.where(contested, cooks.cell, wish),
+        touched=target,
+        touches=~walkable,
+    )
 
 
 class Touch(NamedTuple):
@@ -28,7 +63,7 @@ class Touch(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the rules ask about a touch."""
+    """The facts that the rules depend on."""
 
     here: PerSlot  # lies on the tile, on a plate or not
     raw: PerSlot  # ... and is not done

@@ -2,8 +2,8 @@
 
 Boxes touch only where their x differ by less than `reach`. If no more than BLOCK of them are ever
 that close, every contact is between boxes at most BLOCK places apart in the row, and
-`pairing.near_pairs` visits it: the cost grows as n, not as n^2. If more are (a tower of more than
-BLOCK boxes), all pairs are solved, which is slower and as right.
+`pair_sweeps.near_pairs` visits it: the cost grows as n, not as n^2. If more are (a tower of more
+than BLOCK boxes), all pairs are solved, which is slower and as right.
 
 Impulses are remembered by places in the row and carried over when boxes change places, so that a
 contact keeps its own.
@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int32
 
-from pairvdn.envs.box_jump.pairing import (
+from pairvdn.envs.box_jump.pair_sweeps import (
     BLOCK,
     NearRows,
     Sweep,

@@ -11,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.cooking.catalogue import PLACED_TILES, Tile
 from pairvdn.envs.cooking.kitchen import Kitchen
-from pairvdn.envs.cooking.types import CookingState
+from pairvdn.envs.cooking.state import PLACED_TILES, CookingState, Tile
 
 DIRECTIONS = ("left", "right", "down", "up")
 STEPS = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)], np.int32)  # y grows downwards

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pairvdn.envs.cooking.catalogue import STATICS
-from pairvdn.envs.cooking.env import Cooking
+from pairvdn.envs.cooking import Cooking
 from pairvdn.envs.cooking.level import parse_level, parse_meta
 from pairvdn.envs.cooking.settings import Settings
+from pairvdn.envs.cooking.state import STATICS
 
 
 def from_layout(entry: Mapping[str, Any]) -> Cooking:

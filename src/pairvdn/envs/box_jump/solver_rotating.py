@@ -20,11 +20,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from pairvdn.envs.box_jump.contacts import SLOP, FloorTouch, Place, Touch, touch, touch_floor
-from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import Sweep
-from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
-from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
+from pairvdn.envs.box_jump.compute_once import Once
+from pairvdn.envs.box_jump.contacts import (
+    BAUMGARTE,
+    MAX_CORRECTION,
+    SLOP,
+    FloorTouch,
+    Place,
+    Touch,
+    touch,
+    touch_floor,
+)
+from pairvdn.envs.box_jump.pair_sweeps import Sweep
+from pairvdn.envs.box_jump.types import Impulses, Motion, Rows, SolverSettings
 
 INVERSE_INERTIA = 6.0
 Three = tuple[Rows, ...]  # normal at point 1, normal at point 2, tangent
@@ -183,7 +191,7 @@ def solve(
     velocity: Motion,
     fallen: Bool[Array, "m *b"],
     impulses: Impulses,
-    settings: Settings,
+    settings: SolverSettings,
     once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
     """Velocities after the contacts acted, displacements of this step, and the impulses."""

@@ -3,7 +3,7 @@
 Boxes of mass 1 whose sides stay parallel to the axes. A contact has a normal row, with impulse
 l >= 0 so that the boxes do not approach, and a tangential row, |l| <= friction times the normal
 one, that wants no sliding; each changes the relative speed by 2 l. The method is that of
-`turning`, where it is explained; the same two points would get the same impulse twice.
+`solver_rotating`, where it is explained; the same two points would get the same impulse twice.
 """
 
 from functools import partial
@@ -13,11 +13,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from pairvdn.envs.box_jump.contacts import SKIN, SLOP, Place, side_of
-from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import Sweep
-from pairvdn.envs.box_jump.settings import BAUMGARTE, MAX_CORRECTION, Settings
-from pairvdn.envs.box_jump.types import Impulses, Motion, Rows
+from pairvdn.envs.box_jump.compute_once import Once
+from pairvdn.envs.box_jump.contacts import (
+    BAUMGARTE,
+    MAX_CORRECTION,
+    SKIN,
+    SLOP,
+    Place,
+    side_of,
+)
+from pairvdn.envs.box_jump.pair_sweeps import Sweep
+from pairvdn.envs.box_jump.types import Impulses, Motion, Rows, SolverSettings
 
 Two = tuple[Rows, Rows]  # along x and y, or: normal, tangent
 # Box2D has two points per contact and removes its share of the overlap at one after the other.
@@ -50,7 +56,7 @@ def pair_rows(a: Two, b: Two, once: Once) -> PairRows:
     return PairRows(*once((normal, mass, gap)))
 
 
-def floor_rows(place: Place, fallen: Bool[Array, "m *b"], settings: Settings) -> FloorRows:
+def floor_rows(place: Place, fallen: Bool[Array, "m *b"], settings: SolverSettings) -> FloorRows:
     """Rows of every box with the floor."""
     left, right = settings.floor
     above = (place.x > left - 0.5) & (place.x < right + 0.5)
@@ -78,7 +84,7 @@ def solve_pair(
     return a, b, (impulse[0] + along, impulse[1] + across)
 
 
-def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: Settings) -> tuple[Two, Two]:
+def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: SolverSettings) -> tuple[Two, Two]:
     """One visit to the floor, which may be approached as fast as closes the gap in this step."""
     most = settings.floor_friction * impulse[0]
     across = jnp.clip(impulse[1] - rows.mass * v[0], -most, most)
@@ -105,7 +111,7 @@ def solve(
     velocity: Motion,
     fallen: Bool[Array, "m *b"],
     impulses: Impulses,
-    settings: Settings,
+    settings: SolverSettings,
     once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
     """Velocities after the contacts acted, displacements of this step, and the impulses."""

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from unchecked_types import unchecked_types
 
 from pairvdn import envs
 from pairvdn.envs.adapters.jaxmarl import from_jaxmarl, to_jaxmarl
@@ -165,7 +166,7 @@ def test_overcooked_is_truncated_by_its_clock():
     ],
 )
 def test_what_does_not_fit_is_refused(name, arguments, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=says), unchecked_types():
         constructor(name)(**arguments)
 
 
@@ -255,7 +256,7 @@ def test_rewards_of_a_team_that_averages_add_up_to_the_teams():
     _, state = theirs.reset(key)
     actions = dict.fromkeys(theirs.agents, jnp.int32(1))
     _, state, rewards, _, _ = theirs.step_env(key, state, actions)
-    np.testing.assert_allclose(sum(rewards.values()), state.told.reward, atol=1e-5)
+    np.testing.assert_allclose(sum(rewards.values()), state.time_step.reward, atol=1e-5)
 
 
 def test_there_and_back_again():

@@ -64,7 +64,7 @@ def test_the_method_can_be_exchanged_and_keeps_its_network():
         ("small_zoo.Lader", ValueError, "did you mean 'Ladder'"),
         ("classic.tictactoe_v3", ValueError, "no 'tictactoe_v3' that is a ParallelEnv"),
         ("nowhere_to_be_found.env_v0", ImportError, "pip install nowhere_to_be_found"),
-        ("", ValueError, "wants a name"),
+        ("", ValueError, "needs a name"),
     ],
 )
 def test_what_is_not_there(name, error, says):

@@ -107,7 +107,7 @@ def test_a_window_follows_and_closes():
     assert pygame.display.get_surface().get_size() == (640, 480)
     env.step(stay(env))
     shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    np.testing.assert_array_equal(shown, env._picture())
+    np.testing.assert_array_equal(shown, env._image())
     env.close()
     assert not pygame.display.get_init()
     env.close()

@@ -1,7 +1,5 @@
-import inspect
 import json
 import math
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +9,6 @@ from jax.extend.core import jaxprs_in_params
 from unchecked_types import unchecked_types
 
 from pairvdn import envs
-from pairvdn.envs.cooking import Cooking
 from pairvdn.envs.cooking.kitchen import kitchen
 from pairvdn.envs.cooking.level import parse_level, parse_meta
 from pairvdn.envs.cooking.recipes import RECIPES, progress
@@ -265,8 +262,3 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message), unchecked_types():
         envs.make("cooking", **arguments)
-
-
-def test_the_docs_page_holds_the_specification():
-    page = Path(__file__).parents[3] / "docs" / "environments" / "cooking.md"
-    assert inspect.cleandoc(Cooking.__doc__) in page.read_text()

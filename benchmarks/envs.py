@@ -21,7 +21,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from pairvdn import envs
-from pairvdn.acting.choose import choose
 
 ROUNDS = 3  # the fastest counts
 STEPS_PER_CALL = 4096  # of all copies together, but at least LEAST each
@@ -42,6 +41,10 @@ def steps_per_second(run: Callable[[], Any], steps: int) -> float:
 def random_actions(key: jax.Array, mask: jax.Array) -> jax.Array:
     preferences = jax.random.uniform(key, mask.shape)
     return jnp.where(mask, preferences, -1.0).argmax(axis=-1).astype(jnp.int32)
+
+
+def choose(condition: jax.Array, yes: Any, no: Any) -> Any:
+    return jax.tree.map(lambda one, other: jnp.where(condition, one, other), yes, no)
 
 
 def ours(name: str, batch: int) -> float:

@@ -79,7 +79,7 @@ class Gather(Environment[GatherState]):
     Map: 3 x 5 cells, goals at row 1, columns 0, 2 and 4. Start: agents at random cells, several at
     one allowed. Each votes for the goal nearest to it in steps: goal 0 only if strictly nearer than
     goal 1, goal 2 if at least as near as goal 1. The goal with most votes is the true one (of
-    several the first), and only those who voted for it know it.
+    several the first), and only those that voted for it know it.
 
     Actions (5): up, down, left, right, stay; all are always allowed, a move into a wall stays. Any
     number of agents may be at one cell.

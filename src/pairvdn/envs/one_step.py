@@ -95,11 +95,11 @@ class OneStepState(eqx.Module):
 class OneStepGame(Environment[OneStepState]):
     """All agents act once and at the same time, the team is paid, and the episode terminates.
 
-    Observation (1): always 1. State (1): always 1. The agents know only who they are, and telling
-    them is the value's work: with shared parameters it appends a one-hot identifier, with separate
-    parameters every agent has its own network. An identifier in here would be there twice. A size
-    of 0 would say the same, but empty arrays are poor inputs for networks and outside libraries;
-    and 1 rather than 0 lets even a linear layer without bias learn a constant.
+    Observation (1): always 1. State (1): always 1. Agents differ only by their index, which is the
+    value's to add: with shared parameters it appends a one-hot identifier, with separate parameters
+    every agent has its own network. An identifier in here would be there twice. A size of 0 would
+    do as well, but empty arrays are poor inputs for networks and other libraries; and 1 rather than
+    0 lets even a linear layer without bias learn a constant.
 
     Reward: the payoff of the joint action; each agent gets 1/n of it. All actions are allowed.
 

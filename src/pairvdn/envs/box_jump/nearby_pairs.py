@@ -35,7 +35,7 @@ OTHER_SIDE = np.array([0, 2, 1, 4, 3], np.int8)  # of the other box, see `contac
 
 @functools.cache
 def _meetings(near: bool, bodies: int) -> tuple[np.ndarray, np.ndarray]:
-    """Who meets whom, in the order of the (flattened) rows: found by a sweep that takes notes."""
+    """The pairs in the order of the (flattened) rows, found by a sweep that records them."""
     sweep, rows = (near_pairs, rows_of_near) if near else (all_pairs, rows_of_all)
     with jax.ensure_compile_time_eval():
         _, notes = sweep(

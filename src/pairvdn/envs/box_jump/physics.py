@@ -1,4 +1,4 @@
-"""One physics step: forces, contacts, motion, and who fell off."""
+"""One physics step: forces, contacts, motion and falls."""
 
 import math
 from typing import Any

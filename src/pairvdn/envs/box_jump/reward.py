@@ -84,7 +84,7 @@ def stacking(state: BoxJumpState) -> Float[Array, "*b"]:
 
     1 if all stand apart, n if all stand on each other. Above means less than half a width aside.
     """
-    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # nobody is where a fallen box is
+    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # no box is where a fallen box is
     together = jnp.abs(x[:, None] - x[None]) < 0.5
     return jnp.mean(jnp.sum(together, axis=1, dtype=jnp.float32), axis=0)
 

@@ -32,7 +32,7 @@ def intend(
     """Settle all moves at once.
 
     An agent wants the floor that it turns to, or else its own cell. It stays if another agent wants
-    the same cell. Wishes are not revised afterwards, so an agent may walk into the cell of one that
+    the same cell. This is not revised afterwards, so an agent may walk into the cell of one that
     was just held up, and both share it; swapping cells is legal too.
     """
     height = tiles.shape[0] // width
@@ -42,11 +42,11 @@ def intend(
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     target = jnp.where(inside, y * width + x, cooks.cell)
     walkable = tiles[target] == Tile.FLOOR
-    wish = jnp.where(walkable, target, cooks.cell)
-    contested = jnp.sum(wish[:, None] == wish[None, :], axis=1) > 1
+    wanted = jnp.where(walkable, target, cooks.cell)
+    contested = jnp.sum(wanted[:, None] == wanted[None, :], axis=1) > 1
     return Intent(
         facing=jnp.where(actions == NOTHING, cooks.facing, actions),
-        cell=jnp.where(contested, cooks.cell, wish),
+        cell=jnp.where(contested, cooks.cell, wanted),
         touched=target,
         touches=~walkable,
     )

@@ -36,7 +36,7 @@ class Cooking(Environment[CookingState]):
 
     Actions (5): 0 nothing, 1 left, 2 right, 3 down, 4 up; all are always allowed. An agent turns at
     once. Turned to floor it walks, unless another agent wants to end in that cell; all moves are
-    settled together, wishes are not revised, so agents may swap cells, and one may walk into the
+    settled together and not revised, so agents may swap cells, and one may walk into the
     cell of another that was just held up. Turned to another tile it touches it, agents one after
     the other by index, and the first rule that fits applies:
 
@@ -51,7 +51,8 @@ class Cooking(Environment[CookingState]):
 
     Recipes. Each agent has one: a delivery square with a plate with ingredients. Its nodes are
     marked while they hold, judged by place alone: an ingredient that is ready anywhere, a plate at
-    the place of all ingredients, that on a delivery square. One dish serves all who want it.
+    the place of all ingredients, that on a delivery square. One dish serves all agents that
+    want it.
 
     Reward of agent i: 5 per node newly marked (-5 when unmarked), 20 when its recipe is done (-20
     when undone), and -5 / max_steps each step. The team gets the sum. The original pays nothing for

@@ -1,6 +1,6 @@
 """What agents see in the view `reach`: what each action would touch, and what is in which hand.
 
-It tells nothing that the original observation does not: there, whether a tomato lies in front of
+It shows nothing that the original observation does not: there, whether a tomato lies in front of
 an agent is whether two coordinates of 119 are exactly a sixth and zero, which a small network takes
 long to find out. Here it is one number that is 0 or 1.
 """

@@ -2,7 +2,7 @@
 
 A recipe is a tree: a delivery square with a plate with ingredients. A node is marked if its
 children are and some thing of its class is at the PLACE of one that satisfied each child: places
-decide, not what contains what. So one dish serves all agents who want it, and more on the plate
+decide, not containment. So one dish serves every agent that wants it, and more on the plate
 does no harm.
 """
 

@@ -1,4 +1,4 @@
-"""What JaxMARL's environments do not say of themselves, for the kinds that we know.
+"""Facts that JaxMARL's environments do not declare, for the kinds known here.
 
 No-op, reward of the team, positions of the agents, and a drawing.
 """
@@ -16,7 +16,7 @@ AGENT = (0.35, 0.35, 0.85)
 ENEMY = (0.80, 0.25, 0.25)
 DEAD = (0.75, 0.75, 0.75)
 # By the number of the object in Overcooked: unseen, empty, wall, onion, onion pile, plate, plate
-# pile, goal, pot, dish, agent (who is drawn on top).
+# pile, goal, pot, dish, agent (drawn on top).
 OBJECTS = (
     (0.95, 0.95, 0.92),
     (0.95, 0.95, 0.92),

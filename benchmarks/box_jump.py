@@ -41,10 +41,10 @@ def cpu_seconds(function: Callable[[], Any]) -> float:
     return min(times)
 
 
-def ours(env: BoxJump, batch: int, *, batch_last: bool = False) -> tuple[float, float]:
+def ours(env: BoxJump, batch: int, *, in_lanes: bool = False) -> tuple[float, float]:
     """Microseconds of an environment step, and seconds of compilation."""
-    if batch_last:
-        axes, step = -1, env.step_batch_last
+    if in_lanes:
+        axes, step = -1, env.step_in_lanes
     else:
         axes, step = (
             0,
@@ -52,15 +52,15 @@ def ours(env: BoxJump, batch: int, *, batch_last: bool = False) -> tuple[float, 
         )
     keys = jax.random.split(jax.random.key(0), batch)
     state = jax.jit(jax.vmap(env.reset, out_axes=axes))(keys)[0]
-    shape = (env.num_agents, batch) if batch_last else (batch, env.num_agents)
+    shape = (env.num_agents, batch) if in_lanes else (batch, env.num_agents)
 
     def run(state: Any, key: jax.Array) -> Any:
         def one(carry: Any, key: jax.Array) -> Any:
             state, seen = carry
             actions = (jax.random.bits(key, shape, jnp.uint8) & 3).astype(jnp.int32)
-            state, told = step(state, actions)
+            state, outcome = step(state, actions)
             # Every output is used, so the compiler may leave nothing out.
-            return (state, seen + sum(jnp.sum(x) for x in jax.tree.leaves(told))), None
+            return (state, seen + sum(jnp.sum(x) for x in jax.tree.leaves(outcome))), None
 
         return jax.lax.scan(one, (state, jnp.float32(0)), jax.random.split(key, STEPS))[0]
 
@@ -110,7 +110,7 @@ def main() -> None:
         raw = box2d(env)
         print(f"{'Box2D, 16, ' + kind:34s} {1:5d} {raw:9.2f} us {1e6 / raw:10,.0f} steps/s")
         times = {b: report(f"16 boxes, {kind}", env, b, raw) for b in (1, 64, 256, 1024)}
-        last = report("the same, batch as the last axis", env, 256, raw, batch_last=True)
+        last = report("the same, batch as the last axis", env, 256, raw, in_lanes=True)
         for boxes in (8, 32, 64):
             other = BoxJump(num_boxes=boxes, fixed_rotation=fixed)
             raw_other = box2d(other)

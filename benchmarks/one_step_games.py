@@ -15,8 +15,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import envs, values
 from pairvdn.acting import GreedyPolicy
-from pairvdn.envs.one_step.env import OneStepGame
-from pairvdn.envs.one_step.rules import Payoff
+from pairvdn.envs.one_step import OneStepGame, Payoff
 from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
 
 # A name of the table: a method and its arguments.

@@ -16,7 +16,7 @@ from pairvdn.acting.exploration import LinearEpsilon
 from pairvdn.envs.scene import Circles, Scene
 from pairvdn.evaluation import greedy_episodes
 from pairvdn.learning import parallel_learner
-from pairvdn.types import TimeStep
+from pairvdn.types import EnvSpec
 
 REST, LEFT, RIGHT = range(3)
 OPTIMUM = 12.0  # the heaviest crate, 3, in each of four steps
@@ -30,24 +30,25 @@ class PortersState(eqx.Module):
 
 
 class Porters(envs.Environment[PortersState]):
-    """Sizes are plain attributes; everything random comes from a key."""
+    """Name, sizes and length are plain attributes; everything random comes from a key."""
 
     name = "porters"
-    num_agents, num_actions, max_steps = 3, 3, 4
-    observation_size, state_size = 2, 3
+    spec = EnvSpec(num_agents=3, num_actions=3, observation_size=2, state_size=3)
+    max_steps = 4
 
     def reset(self, key):
         """One crate is heavy."""
         weights = jnp.full(self.num_agents, 1.0).at[jax.random.randint(key, (), 0, 3)].set(3.0)
         state = PortersState(weights, jnp.int32(0))
-        return state, self._told(state, jnp.zeros(self.num_agents))
+        return state, self._time_step(state)
 
     def step(self, key, state, actions):
         """Act once; `step` never resets by itself."""
-        one, other = actions == RIGHT, jnp.roll(actions, -1) == LEFT  # who pulls at crate i
+        one, other = actions == RIGHT, jnp.roll(actions, -1) == LEFT  # the two at crate i
         worth = jnp.where(one & other, state.weights, jnp.where(one ^ other, -5.0, 0.0))
         state = PortersState(state.weights, state.time + 1)
-        return state, self._told(state, worth)
+        # A crate's worth is shared by its two porters.
+        return state, self._time_step(state, (worth + jnp.roll(worth, 1)) / 2)
 
     def scene(self, state):
         """What to draw, as data."""
@@ -62,16 +63,12 @@ class Porters(envs.Environment[PortersState]):
             ),
         )
 
-    def _told(self, state, worth):
-        """A porter sees the crates beside it. A crate's worth is shared by its two porters."""
-        beside = jnp.stack([jnp.roll(state.weights, 1), state.weights], axis=1)
-        return TimeStep(
-            observation=beside,
+    def _time_step(self, state, rewards=None):
+        """A porter sees the crates beside it; all actions are always allowed."""
+        return self.time_step(
+            observation=jnp.stack([jnp.roll(state.weights, 1), state.weights], axis=1),
             state=state.weights,
-            mask=jnp.ones((self.num_agents, self.num_actions), bool),
-            reward=jnp.sum(worth),
-            agent_rewards=(worth + jnp.roll(worth, 1)) / 2,
-            terminated=jnp.asarray(False),
+            rewards=rewards,
             truncated=state.time >= self.max_steps,
         )
 

@@ -48,12 +48,21 @@ def require_one_of(choices: Collection[str], **arguments: Any) -> None:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
 
 
+def require_bool(**arguments: Any) -> None:
+    """Raise ValueError unless every argument is True or False."""
+    for name, value in arguments.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False, not {value!r}.")
+
+
 def whole_number(name: str, value: Any, least: int) -> int:
     """`value` as an int of at least `least`."""
     try:
         whole = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}.") from None
+        whole = None
+    if whole is None or isinstance(value, bool):
+        raise ValueError(f"{name} must be a whole number, not {value!r}.")
     require_at_least(least, **{name: whole})
     return whole
 
@@ -62,7 +71,14 @@ def number_within(name: str, value: Any, low: float | int, high: float | int) ->
     """`value` as a finite float from `low` to `high`, which may be infinite."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name} must be a finite number from {low:g} to {high:g}, not {value!r}.")
+        ranges = {
+            (True, True): f" from {low:g} to {high:g}",
+            (True, False): f" of at least {low:g}",
+            (False, True): f" of at most {high:g}",
+            (False, False): "",
+        }
+        within = ranges[math.isfinite(low), math.isfinite(high)]
+        raise ValueError(f"{name} must be a finite number{within}, not {value!r}.")
     return float(value)
 
 

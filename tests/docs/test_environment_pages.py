@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from specification import arguments, specification
 
 from pairvdn import envs
 
@@ -13,17 +14,22 @@ PAGES = Path(__file__).parents[2] / "docs/environments"
 
 
 def test_the_page_of_pettingzoo_says_what_becomes_of_an_environment():
-    from pairvdn.envs.zoo.env import Zoo
+    from pairvdn.envs.adapters.pettingzoo.env import FromPettingZoo
 
-    assert inspect.getdoc(Zoo) in (PAGES / "pettingzoo.md").read_text()
+    assert specification(FromPettingZoo) in (PAGES / "pettingzoo.md").read_text()
 
 
 @pytest.mark.parametrize(
     "name", ["aloha", "cooking", "gather", "predator-prey", "sensor", "simple-spread"]
 )
 def test_a_page_holds_the_specification(name):
-    specification = inspect.getdoc(type(envs.make(name)))
-    assert specification in (PAGES / f"{name}.md").read_text()
+    assert specification(type(envs.make(name))) in (PAGES / f"{name}.md").read_text()
+
+
+def test_the_page_of_cooking_explains_its_settings():
+    from pairvdn.envs.cooking.settings import Changes
+
+    assert arguments(Changes) in (PAGES / "cooking.md").read_text()
 
 
 def calls() -> list[str]:
@@ -35,9 +41,9 @@ def calls() -> list[str]:
     return found + re.findall(r"^\| `(\".*?)` \|", games, re.MULTILINE)
 
 
-@pytest.mark.parametrize("arguments", calls())
-def test_a_page_tells_the_arguments_and_their_defaults(arguments):
-    call = ast.parse(f"make({arguments})", mode="eval").body
+@pytest.mark.parametrize("given", calls())
+def test_a_page_tells_the_arguments_and_their_defaults(given):
+    call = ast.parse(f"make({given})", mode="eval").body
     told = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
     signature = inspect.signature(envs.constructor(ast.literal_eval(call.args[0])))
     assert told == {one.name: one.default for one in signature.parameters.values()}

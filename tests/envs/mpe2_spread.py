@@ -9,7 +9,7 @@ import numpy as np
 from mpe2 import simple_spread_v3
 
 from pairvdn import envs
-from pairvdn.envs.simple_spread.types import SimpleSpreadState
+from pairvdn.envs.simple_spread import SimpleSpreadState
 
 SETTINGS = [(n, ratio) for n in (3, 5, 8) for ratio in (0.0, 0.5, 1.0)]
 

@@ -3,9 +3,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from play import assert_mean, policy_returns, random_returns
+from unchecked_types import unchecked_types
 
 from pairvdn import envs
-from pairvdn.envs.aloha.types import AlohaState
+from pairvdn.envs.aloha import AlohaState
 
 GRAPHS = ("original", "grid", "ring")
 
@@ -87,5 +88,8 @@ def test_idling_returns_nothing():
 
 
 def test_an_unknown_graph_is_explained():
-    with pytest.raises(ValueError, match="graph must be one of original, grid, ring; it is 'line'"):
+    with (
+        pytest.raises(ValueError, match="graph must be one of original, grid, ring, not 'line'"),
+        unchecked_types(),
+    ):
         envs.make("aloha", graph="line")

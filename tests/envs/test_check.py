@@ -116,20 +116,25 @@ def broken_scene(field, value):
     return lambda scene: eqx.tree_at(lambda s: getattr(s.circles, field), scene, value)
 
 
+def sized(**sizes):
+    """The argument of `Broken` that declares other sizes than Walk's."""
+    return {"spec": Walk.spec._replace(**sizes)}
+
+
 BREAKS = {
-    "num_agents is no number": ("sizes", {"num_agents": "two"}),
+    "num_agents is no number": ("sizes", sized(num_agents="two")),
     "max_steps 0": ("sizes", {"max_steps": 0}),
     "no name": ("sizes", {"name": ""}),
     "an array inside": ("hashable", {"extra": jnp.ones(3)}),
     "a Python branch": ("traceable", {"on_step": branches}),
     "wrong observation size": (
         "shapes and dtypes",
-        {"observation_size": 3, "observation_names": ("place", "time", "more")},
+        sized(observation_size=3) | {"observation_names": ("place", "time", "more")},
     ),
-    "wrong state size": ("shapes and dtypes", {"state_size": 1}),
+    "wrong state size": ("shapes and dtypes", sized(state_size=1)),
     "wrong number of actions": (
         "shapes and dtypes",
-        {"num_actions": 3, "action_names": ("left", "stay", "right")},
+        sized(num_actions=3) | {"action_names": ("left", "stay", "right")},
     ),
     "reward of rank 1": (
         "shapes and dtypes",
@@ -211,6 +216,7 @@ BREAKS = {
         {"on_scene": broken_scene("agent", jnp.full((NUM_AGENTS,), NUM_AGENTS))},
     ),
     "positions of the wrong shape": ("positions", {"on_positions": lambda places: places[0]}),
+    "positions not declared": ("positions", sized(has_positions=False)),
     "positions not finite": ("positions", {"on_positions": lambda places: places / 0}),
     "an action without a name": ("names", {"action_names": ("left", "stay", "right")}),
     "two numbers of one name": ("names", {"observation_names": ("place", "place")}),

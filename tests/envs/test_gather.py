@@ -8,8 +8,7 @@ import pytest
 from play import policy_returns, random_returns
 
 from pairvdn import envs
-from pairvdn.envs.gather.rules import start, vote
-from pairvdn.envs.gather.types import GatherState
+from pairvdn.envs.gather import GatherState, vote
 
 GOALS = [(1, 0), (1, 2), (1, 4)]
 UP, DOWN, LEFT, RIGHT, STAY = range(5)
@@ -31,7 +30,7 @@ def test_everyone_votes_for_the_nearest_goal():
 
 def test_the_goal_with_most_votes_is_the_true_one_and_known_to_its_voters():
     keys = jax.random.split(jax.random.key(0), 400)
-    states = jax.jit(jax.vmap(lambda key: start(key, 5)))(keys)
+    states = jax.jit(jax.vmap(lambda key: envs.make("gather").reset(key)[0]))(keys)
     all_votes = np.asarray(jax.jit(jax.vmap(vote))(states.agents)).tolist()
     ties = 0
     for votes, goal, informed in zip(
@@ -126,7 +125,7 @@ def test_who_knows_the_goal_always_wins(gather):
 
 
 def test_a_wrong_argument_is_explained():
-    with pytest.raises(ValueError, match="num_agents must be at least 2; it is 1"):
+    with pytest.raises(ValueError, match="num_agents must be at least 2, not 1"):
         envs.make("gather", num_agents=1)
-    with pytest.raises(ValueError, match="approach_reward must be a finite number from 0"):
+    with pytest.raises(ValueError, match="approach_reward must be a finite number of at least 0"):
         envs.make("gather", approach_reward=-1)

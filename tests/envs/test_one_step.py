@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pairvdn import envs
-from pairvdn.envs.one_step.ring_tables import best_on_ring, draw_ring_tables
+from pairvdn.envs.one_step import best_on_ring, draw_ring_tables
 
 
 def payoffs(game):
@@ -140,7 +140,7 @@ def test_a_scene_shows_what_everyone_chose():
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("wall", {"num_agents": 1}, "num_agents must be at least 2; it is 1"),
+        ("wall", {"num_agents": 1}, "num_agents must be at least 2, not 1"),
         ("wall-graded", {"num_agents": 0}, "num_agents must be at least 2"),
         ("crossroads", {"num_agents": -1}, "num_agents must be at least 2"),
         ("crossroads-all", {"num_agents": 1}, "num_agents must be at least 2"),

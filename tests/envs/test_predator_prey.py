@@ -8,7 +8,7 @@ import pytest
 from play import policy_returns, random_actions
 
 from pairvdn import envs
-from pairvdn.envs.predator_prey.types import PredatorPreyState
+from pairvdn.envs.predator_prey import PredatorPreyState
 
 UP, DOWN, LEFT, RIGHT, STAY, CATCH = range(6)
 SIZE = 5
@@ -191,7 +191,7 @@ def test_those_who_catch_only_together_reach_the_best_return():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"penalty": 1.0}, "penalty must be a finite number from -inf to 0; it is 1.0"),
+        ({"penalty": 1.0}, "penalty must be a finite number of at most 0, not 1.0"),
         ({"num_predators": 1}, "num_predators must be at least 2"),
         ({"num_prey": 0}, "num_prey must be at least 1"),
         ({"size": 3}, r"must be at most size \* size = 9, the number of cells; it is 16"),

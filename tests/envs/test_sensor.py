@@ -7,8 +7,7 @@ import pytest
 from play import assert_mean, policy_returns, random_returns
 
 from pairvdn import envs
-from pairvdn.envs.sensor.rules import SCANS, move_targets, place_targets
-from pairvdn.envs.sensor.types import SensorState
+from pairvdn.envs.sensor import SCANS, SensorState, move_targets
 
 SENSORS = [(row, column) for row in (0, 2, 4) for column in (0, 2, 4, 6, 8)]
 FREE = {cell for cell in np.ndindex(5, 9) if cell not in SENSORS}
@@ -56,7 +55,7 @@ def test_rewards_and_observations_are_those_of_a_plain_count():
 
 def test_targets_start_everywhere_and_alone():
     keys = jax.random.split(jax.random.key(0), 2000)
-    starts = np.asarray(jax.jit(jax.vmap(place_targets))(keys))
+    starts = np.asarray(jax.jit(jax.vmap(envs.make("sensor").reset))(keys)[0].targets)
     seen = collections.Counter(tuple(cell) for start in starts for cell in start.tolist())
     assert set(seen) == FREE
     assert min(seen.values()) > 0.7 * 6000 / 30
@@ -123,5 +122,5 @@ def test_scans_outside_the_map_are_masked():
 
 
 def test_a_wrong_argument_is_explained():
-    with pytest.raises(ValueError, match="max_steps must be at least 1; it is 0"):
+    with pytest.raises(ValueError, match="max_steps must be at least 1, not 0"):
         envs.make("sensor", max_steps=0)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from mpe2_spread import SETTINGS, Reference
 from play import assert_mean, policy_returns, random_returns
+from unchecked_types import unchecked_types
 
 from pairvdn import envs
-from pairvdn.envs.simple_spread.types import SimpleSpreadState
+from pairvdn.envs.simple_spread import SimpleSpreadState
 
 
 @pytest.mark.parametrize(("num_agents", "local_ratio"), SETTINGS)
@@ -116,13 +117,13 @@ def test_positions_are_those_of_the_state():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_agents": 1}, "num_agents must be at least 2; it is 1"),
-        ({"local_ratio": 1.5}, "local_ratio must be a finite number from 0 to 1; it is 1.5"),
+        ({"num_agents": 1}, "num_agents must be at least 2, not 1"),
+        ({"local_ratio": 1.5}, "local_ratio must be a finite number from 0 to 1, not 1.5"),
         ({"local_ratio": float("nan")}, "local_ratio must be a finite number from 0 to 1"),
         ({"max_steps": 0}, "max_steps must be at least 1"),
-        ({"team_reward": "max"}, "team_reward must be one of sum, mean; it is 'max'"),
+        ({"team_reward": "max"}, "team_reward must be one of sum, mean, not 'max'"),
     ],
 )
 def test_a_wrong_argument_is_explained(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message), unchecked_types():
         envs.make("simple-spread", **arguments)

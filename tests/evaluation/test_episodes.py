@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn.envs import Environment, Share
 from pairvdn.envs.scene import Scene
 from pairvdn.evaluation import greedy_episodes, random_episodes
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 from pairvdn.values import Inputs, Value
 from pairvdn.values.encoders import NoEncoder
 
@@ -18,10 +18,7 @@ class Luck(Environment[Int32[Array, "2"]]):
 
     longest: int = 6
     name: str = "luck"
-    num_agents: int = 1
-    num_actions: int = 2
-    observation_size: int = 1
-    state_size: int = 1
+    spec: EnvSpec = EnvSpec(num_agents=1, num_actions=2, observation_size=1, state_size=1)
 
     @property
     def max_steps(self) -> int:

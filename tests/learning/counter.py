@@ -11,7 +11,7 @@ from probes import timestep
 from pairvdn.acting import Policy, side_by_side
 from pairvdn.envs import Environment, HostCopy, HostEnvironment, HostStep
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 
 class Counter(Environment[Int32[Array, ""]]):
@@ -24,10 +24,7 @@ class Counter(Environment[Int32[Array, ""]]):
     length: int
     terminates: bool = False
     name: str = "counter"
-    num_agents: int = 1
-    num_actions: int = 2
-    observation_size: int = 1
-    state_size: int = 1
+    spec: EnvSpec = EnvSpec(num_agents=1, num_actions=2, observation_size=1, state_size=1)
 
     @property
     def max_steps(self) -> int:
@@ -73,10 +70,7 @@ class HostCounter(HostEnvironment):
 
     inside: Counter
     name: str = "host-counter"
-    num_agents: int = 1
-    num_actions: int = 2
-    observation_size: int = 1
-    state_size: int = 1
+    spec: EnvSpec = EnvSpec(num_agents=1, num_actions=2, observation_size=1, state_size=1)
 
     @property
     def max_steps(self) -> int:

@@ -56,16 +56,11 @@ class Probe(Environment[Int32[Array, "2"]]):
     truncates: bool = False
     drift: int = 0
     name: str = "probe"
-    num_agents: int = 2
-    num_actions: int = 2
 
     @property
-    def observation_size(self) -> int:
-        return self.rewards.shape[0]
-
-    @property
-    def state_size(self) -> int:
-        return 2 * self.observation_size
+    def spec(self) -> EnvSpec:
+        rows = self.rewards.shape[0]
+        return EnvSpec(num_agents=2, num_actions=2, observation_size=rows, state_size=2 * rows)
 
     @property
     def max_steps(self) -> int:

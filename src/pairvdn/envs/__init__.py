@@ -6,7 +6,8 @@ from typing import Any
 
 from pairvdn.checks import hint
 from pairvdn.envs import external
-from pairvdn.envs.auto_reset import AutoReset, AutoResetTimeStep, auto_reset
+from pairvdn.envs.adapters.jaxmarl import from_jaxmarl, to_jaxmarl
+from pairvdn.envs.adapters.pettingzoo import from_pettingzoo, to_pettingzoo
 from pairvdn.envs.base import (
     Environment,
     HasClock,
@@ -17,32 +18,29 @@ from pairvdn.envs.base import (
     HasTeamReward,
     Share,
     Task,
+    seconds_per_step,
 )
 from pairvdn.envs.check import ContractError, check_env
-from pairvdn.envs.clock import seconds_per_step
 from pairvdn.envs.external import is_external
 from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
-from pairvdn.envs.jaxmarl import from_jaxmarl, to_jaxmarl
-from pairvdn.envs.pettingzoo import from_pettingzoo, to_pettingzoo
-from pairvdn.envs.statistics import EpisodeStatistics
 
 # One line per environment: id -> where it is built. Imported only when it is made.
 _REGISTRY: dict[str, str] = {
-    "aloha": "pairvdn.envs.aloha.env:Aloha",
+    "aloha": "pairvdn.envs.aloha:Aloha",
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
-    "climbing": "pairvdn.envs.one_step.games:climbing",
+    "climbing": "pairvdn.envs.one_step:climbing",
     "cooking": "pairvdn.envs.cooking.env:cooking",
-    "crossroads": "pairvdn.envs.one_step.games:crossroads",
-    "crossroads-all": "pairvdn.envs.one_step.games:crossroads_all",
-    "gather": "pairvdn.envs.gather.env:Gather",
-    "penalty": "pairvdn.envs.one_step.games:penalty",
-    "predator-prey": "pairvdn.envs.predator_prey.env:PredatorPrey",
-    "qtran": "pairvdn.envs.one_step.games:qtran",
-    "ring-game": "pairvdn.envs.one_step.games:ring_game",
-    "sensor": "pairvdn.envs.sensor.env:Sensor",
-    "simple-spread": "pairvdn.envs.simple_spread.env:SimpleSpread",
-    "wall": "pairvdn.envs.one_step.games:wall",
-    "wall-graded": "pairvdn.envs.one_step.games:wall_graded",
+    "crossroads": "pairvdn.envs.one_step:crossroads",
+    "crossroads-all": "pairvdn.envs.one_step:crossroads_all",
+    "gather": "pairvdn.envs.gather:Gather",
+    "penalty": "pairvdn.envs.one_step:penalty",
+    "predator-prey": "pairvdn.envs.predator_prey:PredatorPrey",
+    "qtran": "pairvdn.envs.one_step:qtran",
+    "ring-game": "pairvdn.envs.one_step:ring_game",
+    "sensor": "pairvdn.envs.sensor:Sensor",
+    "simple-spread": "pairvdn.envs.simple_spread:SimpleSpread",
+    "wall": "pairvdn.envs.one_step:wall",
+    "wall-graded": "pairvdn.envs.one_step:wall_graded",
 }
 
 
@@ -77,11 +75,8 @@ def make(name: str, /, **arguments: Any) -> Environment[Any]:
 
 
 __all__ = [
-    "AutoReset",
-    "AutoResetTimeStep",
     "ContractError",
     "Environment",
-    "EpisodeStatistics",
     "HasClock",
     "HasMeasures",
     "HasNames",
@@ -93,7 +88,6 @@ __all__ = [
     "HostStep",
     "Share",
     "Task",
-    "auto_reset",
     "check_env",
     "constructor",
     "from_jaxmarl",

@@ -4,66 +4,62 @@ import abc
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
-from jaxtyping import Array, Float, Int32
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.scene import Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 State = TypeVar("State")
+TeamReward = Literal["sum", "mean"]
+SECONDS_PER_TURN = 0.2  # where time is counted in turns: slow enough to follow
 
 
 class Task(eqx.Module):
-    """What is known of an environment before anyone acts in it: its name and its sizes."""
+    """What is known of an environment before anyone acts in it: name, sizes, length of an episode.
+
+    A subclass declares the three attributes, each as a class attribute (`name = "aloha"`) or, where
+    it depends on arguments, as a static field that `__init__` sets.
+
+    Attributes:
+        name: The id under which `make` finds it.
+        spec: The sizes, from which values are built.
+        max_steps: Steps after which an episode is truncated.
+    """
+
+    name: eqx.AbstractVar[str]
+    spec: eqx.AbstractVar[EnvSpec]
+    max_steps: eqx.AbstractVar[int]
 
     @property
-    @abc.abstractmethod
-    def name(self) -> str:
-        """The id under which `make` finds it."""
-
-    @property
-    @abc.abstractmethod
     def num_agents(self) -> int:
         """How many agents act at each step."""
+        return self.spec.num_agents
 
     @property
-    @abc.abstractmethod
     def num_actions(self) -> int:
         """How many actions each agent has."""
+        return self.spec.num_actions
 
     @property
-    @abc.abstractmethod
     def observation_size(self) -> int:
         """Length of one agent's observation."""
+        return self.spec.observation_size
 
     @property
-    @abc.abstractmethod
     def state_size(self) -> int:
         """Length of the global state."""
-
-    @property
-    @abc.abstractmethod
-    def max_steps(self) -> int:
-        """Steps after which an episode is truncated."""
-
-    @property
-    def spec(self) -> EnvSpec:
-        """The sizes as one record, from which values are built."""
-        return EnvSpec(
-            num_agents=self.num_agents,
-            num_actions=self.num_actions,
-            observation_size=self.observation_size,
-            state_size=self.state_size,
-            has_positions=isinstance(self, HasPositions),
-        )
+        return self.spec.state_size
 
 
 class Environment(Task, Generic[State]):
     """A cooperative environment as pure functions of one example.
 
     - `step` never resets: the last step of an episode returns the final observation with
-      `terminated` or `truncated` set. Wrap in `auto_reset` for a stream of episodes.
+      `terminated` or `truncated` set.
     - A masked action acts as the environment's no-op.
-    - `reward` is the sum of `agent_rewards`; one that offers the mean says so: `HasTeamReward`.
+    - `reward` is the sum of `agent_rewards`, or their mean if the environment declares
+      `team_reward = "mean"`.
     - Everything random comes from `key`; the same key gives the same bits.
     - The environment itself holds only numbers that are fixed when it is made, and is hashable
       (no array fields: tuples, or static fields), so that `jax.jit(env.step)` works.
@@ -83,10 +79,50 @@ class Environment(Task, Generic[State]):
     def scene(self, state: State) -> Scene:
         """Describe what to draw, as data."""
 
+    def time_step(
+        self,
+        *,
+        observation: Float[Array, "n o"],
+        state: Float[Array, " s"],
+        mask: Bool[Array, "n a"] | None = None,
+        rewards: Float[Array, " n"] | Float[Array, ""] | None = None,
+        terminated: Bool[Array, ""] | bool = False,
+        truncated: Bool[Array, ""] | bool = False,
+    ) -> TimeStep:
+        """Put a `TimeStep` together.
+
+        Args:
+            observation: What each agent observes.
+            state: The global state.
+            mask: Which actions are allowed; None allows all.
+            rewards: One per agent, or a single one of the team, of which each agent gets 1/n; None,
+                as at a reset, is 0.
+            terminated: Whether the episode ended, and nothing can follow.
+            truncated: Whether the episode was cut off.
+        """
+        n = self.num_agents
+        if rewards is None:
+            rewards = jnp.zeros((n,))
+        if rewards.ndim == 0:
+            team, rewards = rewards, jnp.broadcast_to(rewards / n, (n,))
+        elif isinstance(self, HasTeamReward) and self.team_reward == "mean":
+            team = jnp.mean(rewards)
+        else:
+            team = jnp.sum(rewards)
+        return TimeStep(
+            observation=observation,
+            state=state,
+            mask=jnp.ones((n, self.num_actions), bool) if mask is None else mask,
+            reward=team,
+            agent_rewards=rewards,
+            terminated=jnp.asarray(terminated),
+            truncated=jnp.asarray(truncated),
+        )
+
 
 @runtime_checkable
 class HasPositions(Protocol):
-    """What an environment in which agents have places offers besides the contract."""
+    """An environment whose agents have positions; its spec says `has_positions=True`."""
 
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
@@ -101,29 +137,26 @@ class HasPositions(Protocol):
 
 @runtime_checkable
 class HasTeamReward(Protocol):
-    """What an environment offers that says how `reward` follows from `agent_rewards`.
-
-    One that does not say sums.
-    """
+    """An environment that declares how `reward` follows from `agent_rewards`; others sum."""
 
     @property
-    def team_reward(self) -> Literal["sum", "mean"]:
+    def team_reward(self) -> TeamReward:
         """Whether `reward` is the sum or the mean of `agent_rewards`."""
         ...
 
 
 @runtime_checkable
 class HasMeasures(Protocol):
-    """What an environment offers that has more to tell of a moment than rewards."""
+    """An environment that can measure more of a state than rewards."""
 
     def measures(self, state: Any) -> dict[str, Float[Array, ""]]:
-        """Numbers about this state; the names say what they are and in which unit."""
+        """Numbers about this state; a name says what its number is and in which unit."""
         ...
 
 
 @runtime_checkable
 class HasNames(Protocol):
-    """What an environment offers whose numbers have names, for people to read."""
+    """An environment whose actions and observed numbers have names for people to read."""
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -138,7 +171,7 @@ class HasNames(Protocol):
 
 @runtime_checkable
 class HasClock(Protocol):
-    """What an environment offers that moves in real time, and not in turns."""
+    """An environment that moves in real time and not in turns."""
 
     @property
     def seconds_per_step(self) -> float:
@@ -155,8 +188,13 @@ class Share(eqx.Module):
 
 @runtime_checkable
 class HasShares(Protocol):
-    """What an environment offers that counts things the agents do together."""
+    """An environment that counts things the agents do together."""
 
     def shares(self, state: Any, actions: Int32[Array, " n"]) -> dict[str, Share]:
         """Counts of what happens when the agents do this in this state."""
         ...
+
+
+def seconds_per_step(env: Environment[Any]) -> float:
+    """How long a step lasts for a viewer: by the environment's clock, else long enough to see."""
+    return env.seconds_per_step if isinstance(env, HasClock) else SECONDS_PER_TURN

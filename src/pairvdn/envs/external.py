@@ -26,12 +26,12 @@ class Library(NamedTuple):
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
 LIBRARIES: dict[str, Library] = {
     "jaxmarl": Library(
-        "pairvdn.envs.jaxmarl.named:constructor",
+        "pairvdn.envs.adapters.jaxmarl.named:constructor",
         "jaxmarl:NAME",
         "JaxMARL's environments with discrete actions, for example MPE_simple_spread_v3.",
     ),
     "pettingzoo": Library(
-        "pairvdn.envs.zoo.by_name:constructor",
+        "pairvdn.envs.adapters.pettingzoo.named:constructor",
         "pettingzoo:MODULE.ENV",
         "Any ParallelEnv of PettingZoo with discrete actions, for example mpe2.simple_spread_v3.",
     ),
@@ -44,7 +44,7 @@ def is_external(name: str) -> bool:
 
 
 def prefix_of(name: str) -> str:
-    """The prefix of a external name; ValueError if no library has it."""
+    """The prefix of an external name; ValueError if no library has it."""
     prefix = name.partition(":")[0]
     if prefix not in LIBRARIES:
         near = difflib.get_close_matches(prefix, LIBRARIES, n=1) or sorted(LIBRARIES)

@@ -1,4 +1,4 @@
-"""What games on a grid of cells share. A cell is (row, column), row 0 on top."""
+"""Helpers for games on a grid of cells. A cell is (row, column), row 0 on top."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32

@@ -10,7 +10,7 @@ from pairvdn.envs.base import Task
 
 
 class HostStep(NamedTuple):
-    """What a copy tells after a reset or a step: the fields of `TimeStep`, in NumPy."""
+    """The result of a reset or a step: the fields of `TimeStep`, in NumPy."""
 
     observation: Float32[np.ndarray, "n o"]
     state: Float32[np.ndarray, " s"]
@@ -22,11 +22,11 @@ class HostStep(NamedTuple):
 
 
 class HostCopy(abc.ABC):
-    """A living environment that somebody else wrote; the rules of `Environment` hold for it.
+    """A live environment of another library; the rules of `Environment` hold for it.
 
     A step never resets, a masked action is replaced by an allowed one, and the seed of a reset
     decides everything that follows, as far as the environment keeps to it. Copies are never
-    closed: an environment of pygame's would shut pygame down for all others.
+    closed: closing a pygame environment shuts pygame down for all others.
     """
 
     @abc.abstractmethod

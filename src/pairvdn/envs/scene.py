@@ -1,4 +1,4 @@
-"""What an environment looks like, as data. Nothing here draws; `pairvdn.viewing` does.
+"""Scenes: drawings of an environment, as data. Nothing here draws; `pairvdn.viewing` does.
 
 Coordinates are the environment's own, x to the right and y UP; `bounds` is what should be visible.
 All numbers are arrays of fixed shape, so scenes of a whole episode come out of one `jax.vmap`.

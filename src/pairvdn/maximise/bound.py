@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.maximise.lanes import forbid
+from pairvdn.maximise.dynamic_programming import forbid
 
 # What was moved from each edge to its first and to its second agent, by action.
 Terms = tuple[Float[Array, "e a"], Float[Array, "e a"]]

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
 from pairvdn.maximise.checks import Numbers
+from pairvdn.maximise.dynamic_programming import forbid
 from pairvdn.maximise.general import problem_on_edges
-from pairvdn.maximise.lanes import forbid
 from pairvdn.maximise.problem import Problem, maximise
 from pairvdn.types import Maximum
 

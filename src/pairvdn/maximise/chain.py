@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.dynamic_programming import best_onward, first_best, forbid, pick
 from pairvdn.maximise.graphs import path_edges, ring_edges
-from pairvdn.maximise.lanes import best_onward, first_best, forbid, in_lanes, pick
 from pairvdn.maximise.problem import Problem, maximise
 from pairvdn.types import Maximum
 

@@ -18,9 +18,10 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.dynamic_programming import forbid, pick
 from pairvdn.maximise.graphs import successor_edges
-from pairvdn.maximise.lanes import forbid, in_lanes, pick
 from pairvdn.maximise.order import Order, elimination_order, lookup
 from pairvdn.maximise.problem import Problem, maximise
 from pairvdn.types import Maximum

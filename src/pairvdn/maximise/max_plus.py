@@ -8,9 +8,9 @@ from jaxtyping import Array, Float, Int32
 
 from pairvdn.maximise.bound import upper_bound
 from pairvdn.maximise.checks import Numbers
+from pairvdn.maximise.dynamic_programming import forbid
 from pairvdn.maximise.general import problem_on_edges, without_loops
 from pairvdn.maximise.graphs import chosen_sum
-from pairvdn.maximise.lanes import forbid
 from pairvdn.maximise.problem import Problem, maximise
 from pairvdn.types import Maximum
 

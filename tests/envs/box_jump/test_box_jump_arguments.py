@@ -1,4 +1,4 @@
-"""Presets and arguments of Box Jump."""
+"""Variants and arguments of Box Jump."""
 
 import dataclasses
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from unchecked_types import unchecked_types
 
 from pairvdn import envs
 from pairvdn.envs.box_jump.env import BoxJump
@@ -47,18 +48,18 @@ def test_an_explicit_argument_wins_over_the_preset_and_none_does_not() -> None:
         ({"variant": "papper"}, "variant must be one of paper, table1, v1"),
         ({"num_boxs": 3}, "did you mean 'num_boxes'"),
         ({"num_boxes": 0}, "num_boxes must be at least 1"),
-        ({"num_boxes": 2.5}, "num_boxes must be a finite int"),
-        ({"num_boxes": True}, "num_boxes must be a finite int"),
-        ({"fixed_rotation": 1}, "fixed_rotation must be a finite bool"),
+        ({"num_boxes": 2.5}, "num_boxes must be a whole number"),
+        ({"num_boxes": True}, "num_boxes must be a whole number"),
+        ({"fixed_rotation": 1}, "fixed_rotation must be True or False"),
         ({"max_steps": 0}, "max_steps must be at least 1"),
         ({"reward": "tallest"}, "reward must be one of highest, highest_stable"),
         ({"scaling": "v1"}, "scaling must be one of paper, table1, boxes"),
         ({"shared_numbers": ("best", "luck")}, "shared_numbers must be one of best, time"),
-        ({"gravity": float("nan")}, "gravity must be a finite float"),
-        ({"gravity": -1.0}, "gravity must be at least 0"),
+        ({"gravity": float("nan")}, "gravity must be a finite number"),
+        ({"gravity": -1.0}, "gravity must be a finite number of at least 0"),
         ({"time_step": 0.0}, "time_step must be greater than 0"),
         ({"look_back": -1}, "look_back must be at least 0"),
-        ({"floor_left": 1.0}, "floor_left must be at most 0"),
+        ({"floor_left": 1.0}, "floor_left must be a finite number of at most 0"),
         ({"target_height": 0.0}, "target_height must be greater than 0"),
         ({"position_iterations": -1}, "position_iterations must be at least 0"),
     ],
@@ -66,7 +67,7 @@ def test_an_explicit_argument_wins_over_the_preset_and_none_does_not() -> None:
 def test_a_wrong_argument_is_an_error_that_says_what_is_allowed(
     arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message), unchecked_types():
         envs.make("box-jump", **arguments)
 
 

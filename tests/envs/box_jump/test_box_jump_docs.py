@@ -1,17 +1,18 @@
 """The docs page holds the specification word for word."""
 
-import inspect
 from pathlib import Path
 
+from specification import arguments, specification
+
 from pairvdn.envs.box_jump.env import BoxJump
+from pairvdn.envs.box_jump.variants import Parameters
 
 PAGE = Path(__file__).parents[3] / "docs" / "environments" / "box-jump.md"
 
 
 def test_the_page_holds_the_docstring() -> None:
-    docstring = inspect.getdoc(BoxJump)
-    assert docstring is not None
-    assert docstring in PAGE.read_text()
+    assert specification(BoxJump) in PAGE.read_text()
+    assert arguments(Parameters) in PAGE.read_text()
 
 
 def test_the_page_names_tests_that_exist() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from box_jump_scenes import REST, STACK, place
 
-from pairvdn.envs.box_jump import near, physics
+from pairvdn.envs.box_jump import nearby_pairs, physics
 from pairvdn.envs.box_jump.env import BoxJump
-from pairvdn.envs.box_jump.pairing import (
+from pairvdn.envs.box_jump.pair_sweeps import (
     BLOCK,
     all_pairs,
     near_pairs,
@@ -64,7 +64,7 @@ def falls(env: BoxJump, state: Any, steps: int) -> np.ndarray:
 def test_towers_among_many_boxes_stand(tower: int) -> None:
     boxes = 33
     env = BoxJump(num_boxes=boxes, fixed_rotation=True)
-    assert boxes >= near.LEAST_BOXES
+    assert boxes >= nearby_pairs.LEAST_BOXES
     heights = np.full(boxes, REST)
     heights[:tower] = REST + STACK * np.arange(tower)
     x = 1.0 + 1.5 * np.arange(boxes)
@@ -89,7 +89,7 @@ def test_near_pairs_move_boxes_as_all_pairs_do(
         return np.array([state.bodies.x, state.bodies.y])
 
     by_near = run()
-    monkeypatch.setattr(near, "LEAST_BOXES", 1000)
+    monkeypatch.setattr(nearby_pairs, "LEAST_BOXES", 1000)
     assert isinstance(physics.no_memory(BoxJump(num_boxes=32).parameters), physics.Impulses)
     difference = np.abs(by_near - run())
     assert np.median(difference) < 0.001

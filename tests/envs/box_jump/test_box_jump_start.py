@@ -57,5 +57,5 @@ def test_without_a_tower_the_start_is_that_of_the_paper():
 
 
 def test_a_tower_of_more_boxes_than_there_are():
-    with pytest.raises(ValueError, match="start_tower must be at most num_boxes, 6; got 7"):
+    with pytest.raises(ValueError, match="start_tower must be at most num_boxes, 6, not 7"):
         BoxJump("table1", num_boxes=6, start_tower=7)

@@ -1,21 +1,18 @@
-import inspect
 import json
 import math
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
+from unchecked_types import unchecked_types
 
 from pairvdn import envs
-from pairvdn.envs.cooking import Cooking
-from pairvdn.envs.cooking.catalogue import FOODS, Tile
 from pairvdn.envs.cooking.kitchen import kitchen
 from pairvdn.envs.cooking.level import parse_level, parse_meta
 from pairvdn.envs.cooking.recipes import RECIPES, progress
-from pairvdn.envs.cooking.types import Objects
+from pairvdn.envs.cooking.state import FOODS, Objects, Tile
 
 ALONE = {"MAX_COUNT": 1, "X_POSITION": [1], "Y_POSITION": [1]}
 
@@ -220,7 +217,7 @@ def test_a_step_does_not_grow_with_the_number_of_agents(kitchen_from):
 CROWDED = [{"Plate": {"COUNT": 2, "X_POSITION": [2], "Y_POSITION": [4]}}]
 WRONG_LEVELS = {
     "LEVEL_LAYOUT must be of one length": room(LEVEL_LAYOUT="--\n-"),
-    "may name Cutboard, Blender, Deliversquare; got 'Switch'": room(
+    "may name Cutboard, Blender, Deliversquare, not 'Switch'": room(
         STATIC_OBJECTS=[{"Switch": at([2], [2])}]
     ),
     "outside the level of 5 x 5": room(DYNAMIC_OBJECTS=[{"Plate": at([5], [0])}]),
@@ -254,19 +251,14 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
         ({"variant": "papr"}, "variant must be one of paper, solvable"),
         ({"level": "nowhere"}, "known are coop_test, .* and paths ending in .json"),
         ({"level": "nowhere.json"}, "There is no level file"),
-        ({"recipes": ("Soup",)}, "recipes must be of TomatoSalad, .*; got 'Soup'"),
+        ({"recipes": ("Soup",)}, "recipes must be one of TomatoSalad, .*, not 'Soup'"),
         ({"recipes": ("TomatoSalad",) * 5}, "recipes must be 1 to 4"),
         ({"max_step": 5}, "did you mean 'max_steps'?"),
-        ({"max_steps": 0}, "max_steps must be a whole number of at least 1"),
+        ({"max_steps": 0}, "max_steps must be at least 1"),
         ({"recipe_reward": math.inf}, "recipe_reward must be a finite number"),
-        ({"view": "all"}, "view must be one of original, reach; got 'all'"),
+        ({"view": "all"}, "view must be one of original, reach, not 'all'"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message), unchecked_types():
         envs.make("cooking", **arguments)
-
-
-def test_the_docs_page_holds_the_specification():
-    page = Path(__file__).parents[3] / "docs" / "environments" / "cooking.md"
-    assert inspect.cleandoc(Cooking.__doc__) in page.read_text()

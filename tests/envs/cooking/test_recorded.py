@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from recordings import read_folder, read_packed
-
-from pairvdn.envs.cooking import from_layout
+from replay import from_layout
 
 FOLDER = Path(__file__).parents[4] / "shared" / "reference" / "cooking"
 KEY = jax.random.key(0)
@@ -111,5 +110,5 @@ def test_the_packed_recordings_are_all_of_the_originals():
 
 def test_a_layout_with_switches_is_refused():
     entry = {**RECORDINGS[0].entry, "static": [["Switch", 4, 3]]}
-    with pytest.raises(ValueError, match="may name Cutboard, Blender, Deliversquare; got 'Switch'"):
+    with pytest.raises(ValueError, match="may name Cutboard, Blender, Deliversquare, not 'Switch'"):
         from_layout(entry)

@@ -10,12 +10,14 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int8
 
-from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.types import Rows
 
 HALF = 0.5  # half the side of a box
 SKIN = 0.02  # twice Box2D's b2_polygonRadius
 SLOP = 0.005  # Box2D's b2_linearSlop
+BAUMGARTE = 0.2  # share of an overlap that one position iteration removes at a point, as in Box2D
+MAX_CORRECTION = 0.2  # and the most that it moves
 FACE_PREFERENCE = 0.0005  # the first box's face wins ties, as in Box2D (0.1 b2_linearSlop)
 APART = 1e3  # a gap that means: there is no such point
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pairvdn.envs.box_jump.once import Once
+from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.types import Bodies
 
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
@@ -44,8 +44,8 @@ def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     """The same, for many boxes: stand in a row by x and look farther and farther along it.
 
     The first level box along the row is the nearest one, and boxes above or below are at most 0.9
-    away in x. So one looks k places along the row, k = 1, 2, ..., until nobody has anything left
-    to find; memory is n numbers and not n^2.
+    away in x. So the search looks k places along the row, k = 1, 2, ..., until no box has anything
+    left to find; memory is n numbers and not n^2.
     """
     boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
     place, height, box = jax.lax.sort((x, y, boxes), dimension=0, num_keys=1)

@@ -5,10 +5,10 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.base import Environment, Share
-from pairvdn.envs.box_jump.batching import batch_last
+from pairvdn.envs.box_jump.compute_once import Once, once_by
 from pairvdn.envs.box_jump.measures import measures, shares
 from pairvdn.envs.box_jump.observe import (
     OWN_NUMBERS,
@@ -17,15 +17,15 @@ from pairvdn.envs.box_jump.observe import (
     observation_names,
     observe,
 )
-from pairvdn.envs.box_jump.once import Once, once_by
 from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, num_pairs
 from pairvdn.envs.box_jump.reward import agent_rewards, count_best
 from pairvdn.envs.box_jump.scene import scene
 from pairvdn.envs.box_jump.start import start
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
-from pairvdn.envs.box_jump.variants import Parameters, parameters_from
+from pairvdn.envs.box_jump.variants import Parameters, VariantName, parameters_from
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.lanes import in_lanes
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 CHUNK_BYTES = 2**22  # of contacts; more at a time fall out of the cache
 MOST_EXAMPLES = 512  # in a chunk
@@ -38,9 +38,6 @@ class BoxJump(Environment[BoxJumpState]):
     The main environment of the PairVDN paper (section 3.1, appendix B). Lengths are in box widths,
     x to the right, y up, the floor's surface at y = 0. The height h of a box is that of its lower
     side above the floor, 0 once it fell off.
-
-    `BoxJump(variant="paper", **arguments)`: the arguments are the fields of `Parameters`; None means
-    the variant's value.
 
     | variant | `paper` (default): what the appendix says | `table1`: what the paper's numbers were made with | `v1`: the authors' later release |
     |---|---|---|---|
@@ -57,9 +54,9 @@ class BoxJump(Environment[BoxJumpState]):
     boxes and 0.4 with the floor (geometric mean of 0.8 and 0.2), no restitution, angular damping 1;
     `fixed_rotation=True` keeps them upright. They start 1.5 apart around the middle of a map 30
     wide, which grows so that 3.75 stay free at each side. A box whose centre is below the floor's
-    level and beside the floor has fallen: it falls for ever, touches nobody and is seen by nobody.
-    `start_tower=k`, meant for practice: each episode starts with 0 to k random boxes on each other,
-    shifted by up to 0.2, at rest; what stands already is no gain.
+    level and beside the floor has fallen: it falls for ever, touches nothing and is not seen.
+    `start_tower=k`, meant for training: each episode starts with 0 to k random boxes on each other,
+    shifted by up to 0.2, at rest; the height of that tower is no gain.
 
     **Actions.** 0 nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
     faster than 2 that way. 3: a force of 250 upwards (a change of velocity of 6.25), if the box can
@@ -97,9 +94,10 @@ class BoxJump(Environment[BoxJumpState]):
     (10 H^3 / T), and the same three of H_s: `dense_height_stable`, `dense_height_stable_sq`,
     `dense_height_stable_cube`.
 
-    `stacking_reward=c`, meant for practice, adds c for each box by which the mean over boxes of how
-    many stand where it stands (itself, and those less than half a width aside, above and below)
-    grows, and takes it back: the paper's reward says nothing of towers that are not the highest.
+    `stacking_reward=c`, meant for training, adds c for each box by which stacking grows, and takes it
+    back. Stacking is the mean over boxes of the number of boxes in their column: the box itself and
+    those above and below it, less than half a width aside. The paper's reward ignores all towers but
+    the highest.
 
     **End.** Truncated after `max_steps` (400). Terminated only if asked for: `fall_ends=True` (a box
     falls), `target_height` (the best height reaches it).
@@ -107,47 +105,36 @@ class BoxJump(Environment[BoxJumpState]):
     **Physics.** Plain JAX after Box2D 2.3: sequential impulses, 8 velocity and 3 position
     iterations, warm starting, at 16 boxes every pair in every sweep. Nothing is random after the
     reset.
+
+    Args:
+        variant: The set of numbers to start from: `paper` is what the appendix says, `table1` what
+            the paper's numbers were made with, `v1` the authors' later release.
+        arguments: Fields of `Parameters` that differ from the variant; None means the variant's
+            value.
     """  # noqa: E501
 
+    name = "box-jump"
+    action_names = ("nothing", "left", "right", "jump")
+    spec: EnvSpec = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
     parameters: Parameters = eqx.field(static=True)
 
-    def __init__(self, variant: str = "paper", **arguments: Any) -> None:
-        self.parameters = parameters_from(variant, arguments)
-
-    @property
-    def name(self) -> str:
-        """The id under which `make` finds it."""
-        return "box-jump"
-
-    @property
-    def num_agents(self) -> int:
-        """How many boxes there are."""
-        return self.parameters.num_boxes
-
-    @property
-    def num_actions(self) -> int:
-        """Nothing, left, right, jump."""
-        return 4
-
-    @property
-    def observation_size(self) -> int:
-        """Own numbers, shared numbers, and the identifier if asked for."""
-        ids = self.num_agents if self.parameters.agent_ids else 0
-        return OWN_NUMBERS + len(self.parameters.shared_numbers) + ids
-
-    @property
-    def state_size(self) -> int:
-        """Own numbers of every box, and the shared ones once."""
-        return OWN_NUMBERS * self.num_agents + len(self.parameters.shared_numbers)
-
-    @property
-    def max_steps(self) -> int:
-        """Steps after which an episode is truncated."""
-        return self.parameters.max_steps
+    def __init__(self, variant: VariantName = "paper", **arguments: Any) -> None:
+        parameters = parameters_from(variant, arguments)
+        n, shared = parameters.num_boxes, len(parameters.shared_numbers)
+        self.parameters = parameters
+        self.max_steps = parameters.max_steps
+        self.spec = EnvSpec(
+            num_agents=n,
+            num_actions=len(self.action_names),
+            observation_size=OWN_NUMBERS + shared + (n if parameters.agent_ids else 0),
+            state_size=OWN_NUMBERS * n + shared,
+            has_positions=True,
+        )
 
     @property
     def seconds_per_step(self) -> float:
-        """How much time its physics lets pass in a step."""
+        """How much time passes in a step."""
         return self.parameters.substeps * self.parameters.time_step
 
     @property
@@ -157,13 +144,8 @@ class BoxJump(Environment[BoxJumpState]):
         return min(max(CHUNK_BYTES // example, 32), MOST_EXAMPLES)
 
     @property
-    def action_names(self) -> tuple[str, ...]:
-        """What each action does, in a word."""
-        return ("nothing", "left", "right", "jump")
-
-    @property
     def observation_names(self) -> tuple[str, ...]:
-        """What each number of an observation is."""
+        """A few words for each number that an agent observes."""
         return observation_names(self.parameters)
 
     def reset(self, key: PRNGKey) -> tuple[BoxJumpState, TimeStep]:
@@ -182,18 +164,22 @@ class BoxJump(Environment[BoxJumpState]):
             best_stable=best,
             steps=jnp.int32(0),
         )
-        observation, global_state = batch_last(self._observe, self._chunk)(state)
-        return state, self._time_step(observation, global_state, jnp.zeros(n), False, False)
+        observation, global_state = in_lanes(self._observe, chunk=self._chunk)(state)
+        return state, self.time_step(observation=observation, state=global_state)
 
     def step(
         self, key: PRNGKey, state: BoxJumpState, actions: Int32[Array, " n"]
     ) -> tuple[BoxJumpState, TimeStep]:
         """Act once. Nothing is random, so `key` is not used."""
-        state, (observation, global_state, rewards, terminated) = batch_last(
-            self.step_batch_last, self._chunk
-        )(state, actions)
-        truncated = state.steps >= self.max_steps
-        return state, self._time_step(observation, global_state, rewards, terminated, truncated)
+        act = in_lanes(self.step_in_lanes, chunk=self._chunk)
+        state, (observation, global_state, rewards, terminated) = act(state, actions)
+        return state, self.time_step(
+            observation=observation,
+            state=global_state,
+            rewards=rewards,
+            terminated=terminated,
+            truncated=state.steps >= self.max_steps,
+        )
 
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
@@ -206,10 +192,10 @@ class BoxJump(Environment[BoxJumpState]):
     def _observe(self, state: BoxJumpState) -> tuple[Float[Array, "n o *b"], Float[Array, "s *b"]]:
         return observe(state, self.parameters)
 
-    def step_batch_last(
+    def step_in_lanes(
         self, state: BoxJumpState, actions: Int32[Array, "n *b"]
     ) -> tuple[BoxJumpState, tuple[Array, Array, Array, Array]]:
-        """One step of a batch, whose axis is the last."""
+        """One step of a batch, whose axis is the last: see `pairvdn.lanes`."""
         parameters = self.parameters
         once = once_by(state.steps)
         before = state
@@ -257,24 +243,6 @@ class BoxJump(Environment[BoxJumpState]):
             steps=state.steps,
         )
         return count_best(moved, can_jump(moved, parameters))
-
-    def _time_step(
-        self,
-        observation: Float[Array, "n o"],
-        global_state: Float[Array, " s"],
-        rewards: Float[Array, " n"],
-        terminated: Bool[Array, ""] | bool,
-        truncated: Bool[Array, ""] | bool,
-    ) -> TimeStep:
-        return TimeStep(
-            observation=observation,
-            state=global_state,
-            mask=jnp.ones((self.num_agents, self.num_actions), bool),
-            reward=jnp.sum(rewards),
-            agent_rewards=rewards,
-            terminated=jnp.asarray(terminated),
-            truncated=jnp.asarray(truncated),
-        )
 
     def scene(self, state: BoxJumpState) -> Scene:
         """Boxes, the floor, and a line at the best height so far."""

@@ -1,4 +1,4 @@
-"""What one wants to know of Box Jump beyond its reward, for one example."""
+"""Measures of Box Jump besides its reward, for one example."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32

@@ -2,24 +2,22 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from pairvdn.envs.box_jump.compute_once import once_by
 from pairvdn.envs.box_jump.distances import distances
-from pairvdn.envs.box_jump.once import once_by
 from pairvdn.envs.box_jump.types import BoxJumpState
-
-if TYPE_CHECKING:
-    from pairvdn.envs.box_jump.variants import Parameters
+from pairvdn.envs.box_jump.variants import Parameters, ScalingName, SharedNumber
 
 OWN_NAMES = (
     *("x", "y", "horizontal speed", "vertical speed", "angle", "turning"),
     *("box to the left", "box to the right", "box above", "box below", "can jump"),
 )
 OWN_NUMBERS = len(OWN_NAMES)
-SHARED_NAMES = {
+SHARED_NAMES: dict[SharedNumber, str] = {
     "best": "best height",
     "time": "elapsed time",
     "num_boxes": "number of boxes",
@@ -42,7 +40,7 @@ class Scaling(NamedTuple):
     place_y: Callable[[Array], Array]
 
 
-SCALINGS: dict[str, Scaling] = {
+SCALINGS: dict[ScalingName, Scaling] = {
     "paper": Scaling(
         x=lambda x, width: x * (2 / width) - 1,
         y=lambda y, fallen: jnp.where(fallen, -1.0, y - 0.5),
@@ -75,7 +73,7 @@ SCALINGS: dict[str, Scaling] = {
         place_y=lambda number: number * 2 + 0.5,
     ),
 }
-SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*b"]]] = {
+SHARED_NUMBERS: dict[SharedNumber, Callable[[BoxJumpState, Parameters], Float[Array, "*b"]]] = {
     "best": lambda state, parameters: state.best / parameters.best_divisor,
     "time": lambda state, parameters: state.steps.astype(jnp.float32) / parameters.max_steps,
     "num_boxes": lambda state, parameters: jnp.full_like(state.best, parameters.num_boxes),
@@ -83,7 +81,7 @@ SHARED_NUMBERS: dict[str, Callable[[BoxJumpState, "Parameters"], Float[Array, "*
 }
 
 
-def _top(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "*b"]:
+def _top(state: BoxJumpState, parameters: Parameters) -> Float[Array, "*b"]:
     """Where the highest box is, scaled as x is; of equally high ones the rightmost counts."""
     heights = jnp.where(state.fallen, -jnp.inf, state.bodies.y)
     highest = heights == jnp.max(heights, axis=0, keepdims=True)
@@ -91,19 +89,19 @@ def _top(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "*b"]:
     return SCALINGS[parameters.scaling].x(place, parameters.width)
 
 
-def can_jump(state: BoxJumpState, parameters: "Parameters") -> Bool[Array, "n *b"]:
+def can_jump(state: BoxJumpState, parameters: Parameters) -> Bool[Array, "n *b"]:
     """Whether each box stood for long enough: all of the look-back, and since the reset."""
     return (state.calm >= parameters.look_back) & ~state.fallen
 
 
-def observation_names(parameters: "Parameters") -> tuple[str, ...]:
+def observation_names(parameters: Parameters) -> tuple[str, ...]:
     """What each number of `observe` is."""
     shared = [SHARED_NAMES[name] for name in parameters.shared_numbers]
     ids = [f"is box {box}" for box in range(parameters.num_boxes)] if parameters.agent_ids else []
     return (*OWN_NAMES, *shared, *ids)
 
 
-def own_numbers(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "n 11 *b"]:
+def own_numbers(state: BoxJumpState, parameters: Parameters) -> Float[Array, "n 11 *b"]:
     """What each box sees of itself and around itself."""
     scaling, width = SCALINGS[parameters.scaling], parameters.width
     bodies = state.bodies
@@ -129,7 +127,7 @@ def own_numbers(state: BoxJumpState, parameters: "Parameters") -> Float[Array, "
 
 
 def observe(
-    state: BoxJumpState, parameters: "Parameters"
+    state: BoxJumpState, parameters: Parameters
 ) -> tuple[Float[Array, "n o *b"], Float[Array, "s *b"]]:
     """Observations of all agents, and the global state: all own numbers, the shared ones once."""
     own = own_numbers(state, parameters)

@@ -1,4 +1,4 @@
-"""One physics step: forces, contacts, motion, and who fell off."""
+"""One physics step: forces, contacts, motion and falls."""
 
 import math
 from typing import Any
@@ -7,12 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
-from pairvdn.envs.box_jump import near, turning, upright
+from pairvdn.envs.box_jump import nearby_pairs, solver_rotating, solver_upright
+from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.contacts import SKIN, Place
-from pairvdn.envs.box_jump.once import Once
-from pairvdn.envs.box_jump.pairing import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
-from pairvdn.envs.box_jump.settings import Settings
-from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory
+from pairvdn.envs.box_jump.pair_sweeps import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
+from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory, SolverSettings
 from pairvdn.envs.box_jump.variants import Parameters
 
 LEFT, RIGHT, JUMP = 1, 2, 3
@@ -20,9 +19,9 @@ MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only boxes that fell 
 FAR_AWAY = 1e4  # where no contact is looked for
 
 
-def settings_of(parameters: Parameters) -> Settings:
+def settings_of(parameters: Parameters) -> SolverSettings:
     """What the contact solvers need to know. Friction mixes as the geometric mean, as in Box2D."""
-    return Settings(
+    return SolverSettings(
         floor=(parameters.floor_left, parameters.width),
         box_friction=parameters.box_friction,
         floor_friction=math.sqrt(parameters.box_friction * parameters.floor_friction),
@@ -34,21 +33,21 @@ def settings_of(parameters: Parameters) -> Settings:
 
 def num_bodies(parameters: Parameters) -> int:
     """Boxes that the contact solver sees: so many that everyone always has a partner."""
-    multiple = 2 if parameters.num_boxes < near.LEAST_BOXES else 2 * BLOCK
+    multiple = 2 if parameters.num_boxes < nearby_pairs.LEAST_BOXES else 2 * BLOCK
     return -(-parameters.num_boxes // multiple) * multiple
 
 
 def num_pairs(parameters: Parameters) -> int:
     """Pairs that a sweep over the boxes visits."""
     bodies = num_bodies(parameters)
-    many = parameters.num_boxes >= near.LEAST_BOXES
+    many = parameters.num_boxes >= nearby_pairs.LEAST_BOXES
     return (3 * BLOCK - 1 if many else bodies - 1) * bodies // 2
 
 
 def no_memory(parameters: Parameters) -> Impulses | RowMemory:
     """What the contact solver remembers at a reset."""
     bodies = num_bodies(parameters)
-    many = parameters.num_boxes >= near.LEAST_BOXES
+    many = parameters.num_boxes >= nearby_pairs.LEAST_BOXES
     rows_of: Any = rows_of_near if many else rows_of_all
     rows = 2 if parameters.fixed_rotation else 3
     impulses = Impulses(
@@ -93,7 +92,7 @@ def advance(
     extra = num_bodies(parameters) - parameters.num_boxes
     velocity: Motion = jax.tree.map(lambda v: _pad(v, extra), bodies.velocity)
     out = _pad(fallen, extra, True)
-    # A fallen box, and the extra one, must touch nobody: everyone looks for them far away.
+    # A fallen box, and the extra one, must touch no other: contacts look for them far away.
     places = FAR_AWAY * (1.0 + jnp.arange(out.shape[0], dtype=jnp.float32))
     away = jnp.expand_dims(places, tuple(range(1, out.ndim)))
     place = Place(
@@ -102,7 +101,7 @@ def advance(
         _pad(jnp.cos(bodies.angle), extra, 1.0),
         _pad(jnp.sin(bodies.angle), extra),
     )
-    method = upright.solve if parameters.fixed_rotation else turning.solve
+    method = solver_upright.solve if parameters.fixed_rotation else solver_rotating.solve
     settings = settings_of(parameters)
 
     def solve(sweep: Sweep, boxes: Any, impulses: Impulses) -> tuple[Any, Impulses]:
@@ -113,7 +112,7 @@ def advance(
     boxes = (place, velocity, out)
     if isinstance(memory, RowMemory):
         reach = 1.0 + SKIN if parameters.fixed_rotation else math.sqrt(2) + SKIN
-        (velocity, move), memory = near.solve_in_row(solve, boxes, place.x, reach, memory)
+        (velocity, move), memory = nearby_pairs.solve_in_row(solve, boxes, place.x, reach, memory)
     else:
         (velocity, move), memory = solve(all_pairs, boxes, memory)
     velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))

@@ -5,16 +5,14 @@ observed, H the greatest h_i now and H_s the same over boxes that can jump (0 if
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from pairvdn.envs.box_jump.types import BoxJumpState
-
-if TYPE_CHECKING:
-    from pairvdn.envs.box_jump.variants import Parameters
+from pairvdn.envs.box_jump.variants import Parameters, RewardName
 
 
 class Climb(NamedTuple):
@@ -47,7 +45,7 @@ class Climb(NamedTuple):
         return jnp.max(jnp.where(self.standing, self.heights, 0.0), axis=0)
 
 
-REWARDS: dict[str, Callable[[Climb], Float[Array, "*b"]]] = {
+REWARDS: dict[RewardName, Callable[[Climb], Float[Array, "*b"]]] = {
     "highest": lambda climb: climb.gained,
     "highest_stable": lambda climb: climb.gained_stable,
     "height_sq": lambda climb: climb.mean_square / climb.max_steps,
@@ -86,7 +84,7 @@ def stacking(state: BoxJumpState) -> Float[Array, "*b"]:
 
     1 if all stand apart, n if all stand on each other. Above means less than half a width aside.
     """
-    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # nobody is where a fallen box is
+    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # no box is where a fallen box is
     together = jnp.abs(x[:, None] - x[None]) < 0.5
     return jnp.mean(jnp.sum(together, axis=1, dtype=jnp.float32), axis=0)
 
@@ -96,7 +94,7 @@ def agent_rewards(
     after: BoxJumpState,
     standing: Bool[Array, "n *b"],
     ended_by_fall: Bool[Array, "*b"],
-    parameters: "Parameters",
+    parameters: Parameters,
 ) -> Float[Array, "n *b"]:
     """Each box's reward: an even share of the team's, less what its own fall costs."""
     climb = Climb(

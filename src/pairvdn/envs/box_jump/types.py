@@ -1,8 +1,8 @@
 """Records of Box Jump.
 
 Every array may carry batch axes AFTER its own (`*b`): the physics keeps the batch last, see
-`batching`. Lengths are in box widths, x to the right, y up, the floor's surface at y = 0, angles
-counter-clockwise. Places and speeds are those of a box's centre.
+`pairvdn.lanes`. Lengths are in box widths, x to the right, y up, the floor's surface at y = 0,
+angles counter-clockwise. Places and speeds are those of a box's centre.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int32
 Rows = Float[Array, "*shape"]  # one number per box, or per pair of boxes, of every example
 
 
-# One number per round and pair, in whatever shapes the sweep has: see `pairing`.
+# One number per round and pair, in the shapes of the sweep: see `pair_sweeps`.
 PerPair = Any
 
 
@@ -23,6 +23,17 @@ class Motion(NamedTuple):
     x: Rows
     y: Rows
     turn: Rows
+
+
+class SolverSettings(NamedTuple):
+    """What the contact solvers need to know of the world."""
+
+    floor: tuple[float, float]  # where it begins and ends
+    box_friction: float  # between boxes
+    floor_friction: float  # between a box and the floor
+    time_step: float
+    velocity_iterations: int
+    position_iterations: int
 
 
 class Bodies(eqx.Module):
@@ -48,7 +59,7 @@ class Impulses(eqx.Module):
 
 
 class RowMemory(eqx.Module):
-    """Impulses of boxes that stand in a row, see `near`, and where each box stood."""
+    """Impulses of boxes that stand in a row, see `nearby_pairs`, and where each box stood."""
 
     impulses: Impulses
     place_of: Int32[Array, "m *b"]

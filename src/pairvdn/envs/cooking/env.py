@@ -7,20 +7,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.envs.base import Environment
-from pairvdn.envs.cooking.catalogue import FEATURES
-from pairvdn.envs.cooking.interact import bring_along, interact
+from pairvdn.envs.cooking.actions import bring_along, intend, interact
 from pairvdn.envs.cooking.kitchen import Kitchen, kitchen
-from pairvdn.envs.cooking.movement import intend
-from pairvdn.envs.cooking.observe import columns, observe
+from pairvdn.envs.cooking.observe import columns, observation_names, observe
+from pairvdn.envs.cooking.observe_reach import reach, reach_names
 from pairvdn.envs.cooking.recipes import progress
-from pairvdn.envs.cooking.reward import agent_rewards
 from pairvdn.envs.cooking.scene import scene
-from pairvdn.envs.cooking.settings import Changes, Settings, settings_from
+from pairvdn.envs.cooking.settings import Changes, Settings, VariantName, settings_from
 from pairvdn.envs.cooking.start import start
-from pairvdn.envs.cooking.types import CookingState, Cooks, Progress
-from pairvdn.envs.cooking.views import VIEWS
+from pairvdn.envs.cooking.state import FEATURES, CookingState, Cooks, Progress
 from pairvdn.envs.scene import Scene
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 
 class Cooking(Environment[CookingState]):
@@ -38,8 +35,8 @@ class Cooking(Environment[CookingState]):
     | blender | a carrot or banana that is not mashed | yes |
 
     Actions (5): 0 nothing, 1 left, 2 right, 3 down, 4 up; all are always allowed. An agent turns at
-    once. Turned to floor it walks, unless anybody else wants to end in that cell; all moves are
-    settled together, wishes are not revised, so agents may swap cells, and one may walk into the
+    once. Turned to floor it walks, unless another agent wants to end in that cell; all moves are
+    settled together and not revised, so agents may swap cells, and one may walk into the
     cell of another that was just held up. Turned to another tile it touches it, agents one after
     the other by index, and the first rule that fits applies:
 
@@ -54,12 +51,13 @@ class Cooking(Environment[CookingState]):
 
     Recipes. Each agent has one: a delivery square with a plate with ingredients. Its nodes are
     marked while they hold, judged by place alone: an ingredient that is ready anywhere, a plate at
-    the place of all ingredients, that on a delivery square. One dish serves all who want it.
+    the place of all ingredients, that on a delivery square. One dish serves all agents that
+    want it.
 
     Reward of agent i: 5 per node newly marked (-5 when unmarked), 20 when its recipe is done (-20
     when undone), and -5 / max_steps each step. The team gets the sum. The original pays nothing for
-    a first ingredient on a plate; `plating_reward`, 0 unless given, does for each (and takes it
-    back), which a team that practises may need.
+    a first ingredient on a plate; `plating_reward`, 0 unless given and meant for training, is paid
+    for each, and taken back.
 
     End. Terminated when all recipes are done (`end_all`, else when any is); truncated at
     `max_steps`.
@@ -68,11 +66,12 @@ class Cooking(Environment[CookingState]):
     to the class's count: x, y, 1 (tiles, plates); x, y, fresh, chopped, 1 (foods); x, y, not done,
     chopped, mashed, 1 (carrot, banana); x, y, left, right, down, up, 1 (agents). x and y are
     relative to the observer and divided by the level's width and height; in the observer's own
-    slot they are absolute. Nobody sees recipes, the time, or what is held, except by equal places.
+    slot they are absolute. Recipes, the time and held things are not observed, except by equal
+    places.
 
-    With `view="reach"` an agent is told the same in other numbers, nearly all of them 0 or 1: what
-    is on its four neighbour cells, in which row and column each agent is and what it holds, on what
-    kind of tile each thing is and what was done to it, and the ways to things and tiles.
+    With `view="reach"` an agent observes the same in other numbers, nearly all of them 0 or 1: the
+    contents of its four neighbour cells, row, column and held thing of each agent, the kind of tile
+    that each thing is on and whether it is done, and the ways to things and tiles.
 
     State. The original numbers once, places relative to the middle of the level.
 
@@ -82,50 +81,31 @@ class Cooking(Environment[CookingState]):
     blocks, vectors that outgrow their declared length, and its other action schemes.
     """
 
+    name = "cooking"
+    action_names = ("nothing", "left", "right", "down", "up")
+    spec: EnvSpec = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
     settings: Settings = eqx.field(static=True)
 
-    def __check_init__(self) -> None:
-        self._kitchen()  # says what is wrong with the level
-
-    @property
-    def name(self) -> str:
-        """The id under which `make` finds it."""
-        return "cooking"
-
-    @property
-    def num_agents(self) -> int:
-        """One per recipe."""
-        return len(self.settings.recipes)
-
-    @property
-    def num_actions(self) -> int:
-        """Nothing, left, right, down, up."""
-        return 5
-
-    @property
-    def observation_size(self) -> int:
-        """As the meta file says, or the view."""
-        return len(self.observation_names)
-
-    @property
-    def state_size(self) -> int:
-        """That of one original observation."""
-        return columns(self.settings.meta).size
-
-    @property
-    def max_steps(self) -> int:
-        """Steps after which an episode is truncated."""
-        return self.settings.max_steps
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        """What each action does, in a word."""
-        return ("nothing", "left", "right", "down", "up")
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.max_steps = settings.max_steps
+        n = len(settings.recipes)
+        kitchen(settings.level, settings.meta, n)  # raises if the level cannot be played
+        self.spec = EnvSpec(
+            num_agents=n,
+            num_actions=len(self.action_names),
+            observation_size=len(self.observation_names),
+            state_size=columns(settings.meta).size,
+            has_positions=True,
+        )
 
     @property
     def observation_names(self) -> tuple[str, ...]:
-        """What each number of an observation is."""
-        return VIEWS[self.settings.view].names(self._kitchen())
+        """A few words for each number that an agent observes."""
+        if self.settings.view == "reach":
+            return reach_names(self._kitchen())
+        return observation_names(self.settings.meta)
 
     def reset(self, key: PRNGKey) -> tuple[CookingState, TimeStep]:
         """Lay out the level."""
@@ -139,8 +119,7 @@ class Cooking(Environment[CookingState]):
             progress=progress(tiles, objects, self.settings.recipes, kitchen.slots),
             steps=jnp.zeros((), jnp.int32),
         )
-        rewards, never = jnp.zeros(self.num_agents), jnp.asarray(False)
-        return state, self._time_step(state, rewards, never, never)
+        return state, self._time_step(state)
 
     def step(
         self, key: PRNGKey, state: CookingState, actions: Int32[Array, " n"]
@@ -150,16 +129,16 @@ class Cooking(Environment[CookingState]):
         kitchen, settings = self._kitchen(), self.settings
         intent = intend(state.tiles, kitchen.width, state.cooks, actions)
         cooks = Cooks(intent.cell, intent.facing, state.cooks.held)
-        # All walk before any touches: who walks touches nothing, so their order does not matter.
+        # All walk before any touches: an agent that walks touches nothing, so the order is free.
         objects = bring_along(state.objects, cooks, kitchen.slots)
         objects, cooks = interact(state.tiles, objects, cooks, intent, kitchen.slots)
         after = progress(state.tiles, objects, settings.recipes, kitchen.slots)
-        rewards = agent_rewards(state.progress, after, settings)
+        rewards = self._rewards(state.progress, after)
         state = CookingState(
             state.tiles, state.fixtures, objects, cooks, after, steps=state.steps + 1
         )
-        truncated = state.steps >= self.max_steps
-        return state, self._time_step(state, rewards, self._ended(after), truncated)
+        ended = after.done.all() if settings.end_all else after.done.any()
+        return state, self._time_step(state, rewards, ended)
 
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
@@ -186,34 +165,46 @@ class Cooking(Environment[CookingState]):
         return scene(state, self._kitchen())
 
     def _kitchen(self) -> Kitchen:
-        return kitchen(self.settings.level, self.settings.meta, self.num_agents)
+        return kitchen(self.settings.level, self.settings.meta, len(self.settings.recipes))
 
-    def _ended(self, progress: Progress) -> Bool[Array, ""]:
-        return progress.done.all() if self.settings.end_all else progress.done.any()
+    def _rewards(self, before: Progress, after: Progress) -> Float[Array, " n"]:
+        """Nodes gained, ingredients plated, the recipe done or undone, and the price of a step.
+
+        r_i = node_reward (nodes_t - nodes_{t-1}) + plating_reward (plated_t - plated_{t-1})
+            + recipe_reward [newly done] + recipe_penalty [newly undone]
+            + max_time_penalty / max_steps
+        """
+        settings = self.settings
+        nodes = (after.nodes - before.nodes).astype(jnp.float32) * settings.recipe_node_reward
+        plated = (after.plated - before.plated).astype(jnp.float32) * settings.plating_reward
+        won = (after.done & ~before.done).astype(jnp.float32) * settings.recipe_reward
+        lost = (before.done & ~after.done).astype(jnp.float32) * settings.recipe_penalty
+        return nodes + plated + won + lost + settings.max_time_penalty / settings.max_steps
 
     def _time_step(
         self,
         state: CookingState,
-        rewards: Float[Array, " n"],
-        terminated: Bool[Array, ""],
-        truncated: Bool[Array, ""],
+        rewards: Float[Array, " n"] | None = None,
+        terminated: Bool[Array, ""] | bool = False,
     ) -> TimeStep:
         kitchen = self._kitchen()
-        _, global_state = observe(state, kitchen)
-        return TimeStep(
-            observation=VIEWS[self.settings.view].observe(state, kitchen),
+        observation, global_state = observe(state, kitchen)
+        return self.time_step(
+            observation=reach(state, kitchen) if self.settings.view == "reach" else observation,
             state=global_state,
-            mask=jnp.ones((self.num_agents, self.num_actions), bool),
-            reward=jnp.sum(rewards),
-            agent_rewards=rewards,
+            rewards=rewards,
             terminated=terminated,
-            truncated=truncated,
+            truncated=state.steps >= self.max_steps,
         )
 
 
-def cooking(variant: str = "paper", **changes: Unpack[Changes]) -> Cooking:
+def cooking(variant: VariantName = "paper", **changes: Unpack[Changes]) -> Cooking:
     """Cooks who chop, blend, plate and deliver dishes together, after CookingZoo.
 
-    A variant, and settings that differ from it.
+    Args:
+        variant: The level and recipes to start from: `paper` is the paper's, in which two of three
+            recipes cannot be cooked, `solvable` the same level with recipes that can, `coop` and
+            `easy` are levels for two agents.
+        changes: Settings that differ from the variant's.
     """
     return Cooking(settings_from(variant, {**changes}))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairvdn.envs.cooking.catalogue import BLENDABLE, STATICS, Tile
 from pairvdn.envs.cooking.level import Level, Meta, Placement
+from pairvdn.envs.cooking.state import BLENDABLE, STATICS, Tile
 
 
 @dataclass(frozen=True, eq=False)

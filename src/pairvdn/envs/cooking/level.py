@@ -1,17 +1,30 @@
-"""Level files: what stands where in a kitchen, and what is drawn anew for every episode.
+"""Level files: the start of a kitchen, and which of it is drawn anew for every episode.
 
 The format is CookingZoo's JSON. Every thing draws x and y independently and evenly from two lists
 until its place is free, so its place is drawn from the product of the lists, less what is taken.
 """
 
 import itertools
+import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from pairvdn.envs.cooking.catalogue import DYNAMICS, FEATURES, PLACED_TILES
+from pairvdn.checks import whole_number
+from pairvdn.envs.cooking.state import DYNAMICS, FEATURES, FOODS, PLACED_TILES
 
 COUNTER_SIGN = "-"
+# Each level with the meta file that says what is observed of it.
+LEVELS = {
+    "coop_test": "example",
+    "simple_rec_fixed": "meta_small_rec",
+    "simple_rec_random": "meta_small_rec",
+    "two_cooks": "two_cooks",
+}
+METAS = tuple(sorted(set(LEVELS.values())))
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,28 @@ class Level:
 
 
 Meta = tuple[tuple[str, int], ...]  # which classes are observed, in this order, how many at most
+
+
+def load_level(name: str) -> Level:
+    """A level of the package by its name, or a level file by its path, which ends in .json."""
+    return parse_level(_load("level", "levels", name, tuple(LEVELS)))
+
+
+def load_meta(name: str) -> Meta:
+    """A meta file of the package by its name, or one of the user by its path."""
+    return parse_meta(_load("meta", "metas", name, METAS))
+
+
+def default_meta(name: str, level: Level, num_agents: int) -> Meta:
+    """The level's own meta file, or for a level of the user room for exactly what is in it."""
+    if name in LEVELS:
+        return load_meta(LEVELS[name])
+    placed = Counter(thing.kind for thing in (*level.statics, *level.dynamics))
+    placed["Bread"] *= 2  # chopping makes two of one
+    classes = ("Cutboard", "Counter", *PLACED_TILES, "Plate", *FOODS)
+    counts = {**placed, "Counter": sum(level.is_counter)}
+    meta = {kind: counts[kind] for kind in classes if counts.get(kind)}
+    return (*meta.items(), ("Agent", num_agents))
 
 
 def parse_level(data: Mapping[str, Any]) -> Level:
@@ -73,10 +108,7 @@ def parse_meta(data: Sequence[Mapping[str, int]]) -> Meta:
     meta = tuple(item for entry in data for item in entry.items())
     for kind, count in meta:
         _known(kind, FEATURES, "A meta file")
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise ValueError(
-                f"The count of {kind} must be a whole number of at least 0; it is {count!r}."
-            )
+        whole_number(f"The count of {kind}", count, 0)
     if len({kind for kind, _ in meta}) < len(meta):
         raise ValueError(f"A meta file may name a class only once; it names {meta}.")
     return meta
@@ -121,4 +153,18 @@ def _required(data: Mapping[str, Any], key: str, owner: str) -> Any:
 
 def _known(kind: str, known: Collection[str], where: str) -> None:
     if kind not in known:
-        raise ValueError(f"{where} may name {', '.join(known)}; got {kind!r}.")
+        raise ValueError(f"{where} may name {', '.join(known)}, not {kind!r}.")
+
+
+def _load(what: str, folder: str, name: str, known: tuple[str, ...]) -> Any:
+    if name in known:
+        source = resources.files(__package__).joinpath(folder, f"{name}.json")
+        return json.loads(source.read_text(encoding="utf-8"))
+    path = Path(name)
+    if path.suffix != ".json":
+        raise ValueError(
+            f"There is no {what} {name!r}; known are {', '.join(known)}, and paths ending in .json."
+        )
+    if not path.is_file():
+        raise ValueError(f"There is no {what} file {name!r}.")
+    return json.loads(path.read_text(encoding="utf-8"))

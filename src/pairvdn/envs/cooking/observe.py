@@ -8,10 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.cooking.catalogue import BLENDABLE, FEATURE_NAMES, FEATURES, FOODS, STATICS
 from pairvdn.envs.cooking.kitchen import Kitchen
 from pairvdn.envs.cooking.level import Meta
-from pairvdn.envs.cooking.types import CookingState
+from pairvdn.envs.cooking.state import (
+    BLENDABLE,
+    FEATURE_NAMES,
+    FEATURES,
+    FOODS,
+    STATICS,
+    CookingState,
+)
 
 Flags = Bool[Array, " k"]
 ORIENTATIONS = 4

@@ -2,7 +2,7 @@
 
 A recipe is a tree: a delivery square with a plate with ingredients. A node is marked if its
 children are and some thing of its class is at the PLACE of one that satisfied each child: places
-decide, not what contains what. So one dish serves all agents who want it, and more on the plate
+decide, not containment. So one dish serves every agent that wants it, and more on the plate
 does no harm.
 """
 
@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32
 
-from pairvdn.envs.cooking.catalogue import Tile
 from pairvdn.envs.cooking.kitchen import Slots
-from pairvdn.envs.cooking.types import Objects, Progress
+from pairvdn.envs.cooking.state import Objects, Progress, Tile
 
 
 class Ingredient(NamedTuple):

@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.cooking.kitchen import Kitchen
-from pairvdn.envs.cooking.types import CookingState
+from pairvdn.envs.cooking.state import CookingState
 from pairvdn.envs.scene import Circles, Rectangles, Scene
 
 # In the order of `Tile`: floor, counter, cutboard, blender, delivery square.

@@ -1,76 +1,67 @@
-"""Every setting of the kitchen, checked, and the sets of them that are known by name."""
+"""Every setting of the kitchen, checked, and the sets of them that have a name."""
 
 import dataclasses
 import math
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
-from pairvdn.checks import hint
-from pairvdn.envs.cooking.catalogue import MAX_AGENTS
-from pairvdn.envs.cooking.level import Level, Meta
-from pairvdn.envs.cooking.library import default_meta, load_level, load_meta
+from pairvdn.checks import hint, number_within, require_bool, require_one_of, whole_number
+from pairvdn.envs.cooking.level import Level, Meta, default_meta, load_level, load_meta
 from pairvdn.envs.cooking.recipes import RECIPES
-from pairvdn.envs.cooking.views import VIEWS
+from pairvdn.envs.cooking.state import MAX_AGENTS
 
 SALAD, FRUIT = "TomatoLettuceSalad", "CarrotBanana"
-NUMBERS = (
-    "recipe_reward",
-    "recipe_penalty",
-    "recipe_node_reward",
-    "plating_reward",
-    "max_time_penalty",
-)
+VariantName = Literal["paper", "solvable", "coop", "easy"]
+ViewName = Literal["original", "reach"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What a kitchen is made of; the defaults are the rewards of the paper's code."""
+    """A kitchen and its rewards; the defaults are those of the paper's code. See `Changes`."""
 
     level: Level
     meta: Meta
-    recipes: tuple[str, ...]  # one per agent
+    recipes: tuple[str, ...]
     recipe_reward: float | int = 20.0
     recipe_penalty: float | int = -20.0
     recipe_node_reward: float | int = 5.0
-    plating_reward: float | int = 0.0  # not in the original: see `reward`
-    max_time_penalty: float | int = -5.0  # of a whole episode
+    plating_reward: float | int = 0.0
+    max_time_penalty: float | int = -5.0
     max_steps: int = 400
-    end_all: bool = True  # ends when all recipes are done, else when any is
-    view: str = "original"  # how agents see the kitchen, one of VIEWS
+    end_all: bool = True
+    view: ViewName = "original"
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.recipes) <= MAX_AGENTS:
             raise ValueError(
-                f"recipes must be 1 to {MAX_AGENTS}, one per agent; got {self.recipes!r}."
+                f"recipes must be 1 to {MAX_AGENTS}, one per agent, not {self.recipes!r}."
             )
         for recipe in self.recipes:
-            if recipe not in RECIPES:
-                raise ValueError(f"recipes must be of {', '.join(RECIPES)}; got {recipe!r}.")
-        for name in NUMBERS:
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not math.isfinite(value)
-            ):
-                raise ValueError(f"{name} must be a finite number; got {value!r}.")
-        if (
-            isinstance(self.max_steps, bool)
-            or not isinstance(self.max_steps, int)
-            or self.max_steps < 1
-        ):
-            raise ValueError(
-                f"max_steps must be a whole number of at least 1; got {self.max_steps!r}."
-            )
-        if not isinstance(self.end_all, bool):
-            raise ValueError(f"end_all must be True or False; got {self.end_all!r}.")
-        if self.view not in VIEWS:
-            raise ValueError(f"view must be one of {', '.join(VIEWS)}; got {self.view!r}.")
+            require_one_of(RECIPES, recipes=recipe)
+        for field in dataclasses.fields(self):
+            if field.type == float | int:
+                number_within(field.name, getattr(self, field.name), -math.inf, math.inf)
+        whole_number("max_steps", self.max_steps, 1)
+        require_bool(end_all=self.end_all)
+        require_one_of(("original", "reach"), view=self.view)
 
 
 class Changes(TypedDict, total=False):
-    """What may be said of a kitchen instead of what its variant says.
+    """Settings that differ from those of the variant.
 
-    `level` and `meta` are names of the package's files, or paths of your own ending in .json.
+    Attributes:
+        level: The level: a name of the package's, or the path of your own file ending in .json.
+        meta: How many things of each class are observed: a name of the package's, or the path of
+            your own file ending in .json.
+        recipes: The recipe of each agent, which also says how many agents there are.
+        recipe_reward: Reward of an agent when its recipe is done.
+        recipe_penalty: Reward of an agent when its recipe is undone.
+        recipe_node_reward: Reward of an agent for each node of its recipe that is newly marked.
+        plating_reward: A reward for training, 0 in the original: for each of an agent's ingredients
+            that lies ready on a plate with others of them, the most that one plate holds.
+        max_time_penalty: Reward of an agent for the time of a whole episode, spread over its steps.
+        max_steps: Steps after which an episode is truncated.
+        end_all: Whether the episode ends when all recipes are done, and not when any is.
+        view: The numbers that agents observe: those of the original, or `reach`.
     """
 
     level: str
@@ -83,12 +74,12 @@ class Changes(TypedDict, total=False):
     max_time_penalty: float
     max_steps: int
     end_all: bool
-    view: str
+    view: ViewName
 
 
 # The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots
 # nor bananas, two of the three cannot be cooked. `solvable` is the same level with a fair chance.
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[VariantName, Changes] = {
     "paper": {"level": "simple_rec_fixed", "recipes": (SALAD, FRUIT, FRUIT)},
     "solvable": {"level": "simple_rec_fixed", "recipes": (SALAD,) * 3},
     "coop": {"level": "coop_test", "recipes": (SALAD, FRUIT)},
@@ -96,16 +87,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def settings_from(variant: str, arguments: dict[str, Any]) -> Settings:
-    """The variant's settings, except those in `arguments` that are not None."""
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}.")
+def settings_from(variant: VariantName, changes: dict[str, Any]) -> Settings:
+    """The variant's settings, except those in `changes` that are not None."""
+    require_one_of(VARIANTS, variant=variant)
     known = list(Changes.__annotations__)
-    for name in arguments:
+    for name in changes:
         if name not in known:
             raise ValueError(f"Cooking has no argument {name!r}; {hint(name, known)}")
-    given = {name: value for name, value in arguments.items() if value is not None}
-    chosen = {**VARIANTS[variant], **given}
+    given = {name: value for name, value in changes.items() if value is not None}
+    chosen: dict[str, Any] = {**VARIANTS[variant], **given}
     name, meta = chosen.pop("level"), chosen.pop("meta", None)
     recipes = tuple(chosen.pop("recipes"))
     level = load_level(name)

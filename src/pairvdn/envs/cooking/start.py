@@ -5,10 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.envs.cooking.catalogue import Tile
+from pairvdn.envs.cooking.actions import LEFT
 from pairvdn.envs.cooking.kitchen import Draws, Kitchen
-from pairvdn.envs.cooking.movement import LEFT
-from pairvdn.envs.cooking.types import Cooks, Objects
+from pairvdn.envs.cooking.state import Cooks, Objects, Tile
 from pairvdn.types import PRNGKey
 
 

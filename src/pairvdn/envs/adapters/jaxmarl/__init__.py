@@ -1,0 +1,21 @@
+"""JaxMARL, both ways: its environments under our contract, and ours with its interface."""
+
+from typing import TYPE_CHECKING, Any
+
+from pairvdn.envs.adapters.jaxmarl.adapter import JaxMARLState, from_jaxmarl
+from pairvdn.envs.adapters.jaxmarl.library import library
+from pairvdn.envs.base import Environment
+
+if TYPE_CHECKING:
+    from pairvdn.envs.adapters.jaxmarl.export import JaxMARLEnv
+
+
+def to_jaxmarl(env: Environment[Any]) -> "JaxMARLEnv":
+    """The environment `env` with JaxMARL's interface; see `JaxMARLEnv`."""
+    library()  # raises ImportError with the command that installs it
+    from pairvdn.envs.adapters.jaxmarl.export import JaxMARLEnv
+
+    return JaxMARLEnv(env)
+
+
+__all__ = ["JaxMARLState", "from_jaxmarl", "to_jaxmarl"]

@@ -1,0 +1,172 @@
+"""JaxMARL's environments under our contract: `from_jaxmarl`."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.checks import require_one_of, whole_number
+from pairvdn.envs.adapters.jaxmarl.kinds import Kind, kind_of
+from pairvdn.envs.adapters.jaxmarl.original import Original, read
+from pairvdn.envs.base import Environment, TeamReward
+from pairvdn.envs.scene import Scene
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
+
+
+class JaxMARLState(eqx.Module):
+    """JaxMARL's own state, the actions that it allows now, and our clock."""
+
+    inner: Any
+    mask: Bool[Array, "n a"]
+    steps: Int32[Array, ""]
+
+
+class FromJaxMARL(Environment[JaxMARLState]):
+    """An environment of JaxMARL under our contract; what `from_jaxmarl` returns.
+
+    Observations are written in one line each, as float32, with zeros after those that are shorter
+    than the longest. The state is JaxMARL's own world state where there is one (SMAX), else the
+    observations one after the other. Agents with fewer actions than others have the rest masked,
+    and so are actions that JaxMARL says are not available (SMAX, Hanabi). A masked action acts as
+    the no-op (`kinds.py` says which it is), or as the first allowed action if that is masked too.
+
+    JaxMARL's `dones["__all__"]` does not say why an episode ended. So the clock is ours: it ends an
+    episode as truncated after `max_steps`, and JaxMARL's own clock is held back and never strikes;
+    what then still ends an episode is a termination.
+    """
+
+    name: eqx.AbstractVar[str]
+    spec: eqx.AbstractVar[EnvSpec]
+    max_steps: eqx.AbstractVar[int]
+    team_reward: eqx.AbstractVar[TeamReward]
+    original: eqx.AbstractVar[Original]
+    kind: eqx.AbstractVar[Kind]
+
+    def reset(self, key: PRNGKey) -> tuple[JaxMARLState, TimeStep]:
+        """Start an episode."""
+        observations, inner = self.original.reset(key)
+        state = JaxMARLState(inner, self._mask(inner), jnp.int32(0))
+        return state, self._time_step(state, observations)
+
+    def step(
+        self, key: PRNGKey, state: JaxMARLState, actions: Int32[Array, " n"]
+    ) -> tuple[JaxMARLState, TimeStep]:
+        """Act once, without JaxMARL's automatic reset."""
+        allowed = jnp.take_along_axis(state.mask, actions[:, None], axis=1)[:, 0]
+        actions = jnp.where(allowed, actions, self._instead(state.mask))
+        observations, inner, rewards, ended = self.original.step(
+            key, state.inner, state.steps, actions
+        )
+        state = JaxMARLState(inner, self._mask(inner), state.steps + 1)
+        if self.original.clock == "hidden":
+            # It cannot be held back, so an end at its limit may be its doing.
+            limit = self.original.max_steps or self.max_steps
+            ended = ended & (state.steps < limit)
+        return state, self._time_step(state, observations, rewards, ended)
+
+    def scene(self, state: JaxMARLState) -> Scene:
+        """A drawing for the kinds that `kinds` knows; else a dot for each agent."""
+        return self.kind.scene(self.original.env, state.inner)
+
+    def _instead(self, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
+        """The action that a masked one acts as."""
+        no_op = int(self.kind.no_op(self.original.env))
+        return jnp.where(mask[:, no_op], no_op, jnp.argmax(mask, axis=1)).astype(jnp.int32)
+
+    def _mask(self, inner: Any) -> Bool[Array, "n a"]:
+        exists = (
+            jnp.arange(self.num_actions)[None] < jnp.asarray(self.original.num_actions)[:, None]
+        )
+        mask = exists & self.original.available(inner)
+        # Some end states allow nothing; our contract always allows something.
+        return jnp.where(jnp.any(mask, axis=1, keepdims=True), mask, exists)
+
+    def _time_step(
+        self,
+        state: JaxMARLState,
+        observations: list[Float[Array, "..."]],
+        rewards: Float[Array, " n"] | None = None,
+        terminated: Bool[Array, ""] | bool = False,
+    ) -> TimeStep:
+        size = self.observation_size
+        return self.time_step(
+            observation=jnp.stack([jnp.pad(one, (0, size - one.size)) for one in observations]),
+            state=self.original.world_state(state.inner, observations),
+            mask=state.mask,
+            rewards=rewards,
+            terminated=terminated,
+            truncated=state.steps >= self.max_steps,
+        )
+
+
+class FromJaxMARLWithoutPositions(FromJaxMARL):
+    """For environments whose agents have no positions, or none that `kinds` can read."""
+
+    name: str = eqx.field(static=True)
+    spec: EnvSpec = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
+    team_reward: TeamReward = eqx.field(static=True)
+    original: Original = eqx.field(static=True)
+    kind: Kind = eqx.field(static=True)
+
+
+class FromJaxMARLWithPositions(FromJaxMARL):
+    """For environments whose agents have positions, so that `HasPositions` is true of them."""
+
+    name: str = eqx.field(static=True)
+    spec: EnvSpec = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
+    team_reward: TeamReward = eqx.field(static=True)
+    original: Original = eqx.field(static=True)
+    kind: Kind = eqx.field(static=True)
+
+    def positions(
+        self, observation: Float[Array, "n o"], state: Float[Array, " s"]
+    ) -> Float[Array, "n 2"]:
+        """Where the agents are."""
+        assert self.kind.positions is not None  # `from_jaxmarl` chose this class for it
+        return self.kind.positions(self.original.env, observation, state)
+
+
+def from_jaxmarl(
+    env: Any,
+    *,
+    max_steps: int | None = None,
+    team_reward: TeamReward | None = None,
+    name: str | None = None,
+) -> FromJaxMARL:
+    """The environment `env` of JaxMARL under our contract; see `FromJaxMARL`.
+
+    Args:
+        env: An environment of JaxMARL.
+        max_steps: Steps after which an episode is truncated; None: JaxMARL's own `env.max_steps`.
+            MPE and SMAX count so that their episodes are one step longer than they say; here 25
+            steps are 25 steps.
+        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'; None: the
+            one that JaxMARL's Q-learning learns from, the sum, except where each agent is given the
+            whole team's reward (SMAX, Overcooked, Hanabi).
+        name: What to call it; None: `jaxmarl:` and JaxMARL's name.
+    """
+    original, kind = read(env), kind_of(env)
+    team_reward = kind.team_reward if team_reward is None else team_reward
+    require_one_of(("sum", "mean"), team_reward=team_reward)
+    max_steps = original.max_steps if max_steps is None else max_steps
+    if max_steps is None:
+        raise ValueError(f"{env.name} does not say how long an episode may last; give max_steps.")
+    has_positions = kind.positions is not None
+    build = FromJaxMARLWithPositions if has_positions else FromJaxMARLWithoutPositions
+    return build(
+        name=f"jaxmarl:{env.name}" if name is None else name,
+        spec=EnvSpec(
+            num_agents=len(original.agents),
+            num_actions=max(original.num_actions),
+            observation_size=max(original.observation_sizes),
+            state_size=original.state_size,
+            has_positions=has_positions,
+        ),
+        max_steps=whole_number("max_steps", max_steps, 1),
+        team_reward=team_reward,
+        original=original,
+        kind=kind,
+    )

@@ -1,0 +1,96 @@
+"""Our environments with JaxMARL's interface; only this module needs JaxMARL at import."""
+
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxmarl.environments.multi_agent_env import MultiAgentEnv
+from jaxmarl.environments.spaces import Box, Discrete
+from jaxtyping import Array, Bool, Int32
+
+from pairvdn.envs.base import Environment, HasTeamReward
+from pairvdn.types import PRNGKey, TimeStep
+
+
+class JaxMARLEnvState(eqx.Module):
+    """Our state and time step, and the fields that every JaxMARL state has."""
+
+    done: Bool[Array, ""]
+    step: Int32[Array, ""]
+    inner: Any
+    time_step: TimeStep
+
+
+class JaxMARLEnv(MultiAgentEnv):
+    """One of our environments with JaxMARL's interface: dicts by agent, pure functions.
+
+    Agents are `agent_0`, `agent_1`, ... Their rewards add up to the team's, which is what JaxMARL's
+    `CTRolloutManager` takes for it. `step` resets by itself, as every JaxMARL environment does;
+    `dones` do not say why an episode ended, `infos` do: `terminated` and `truncated`, an entry per
+    agent. `get_avail_actions` is our mask, `get_world_state` our global state.
+    """
+
+    def __init__(self, env: Environment[Any]) -> None:
+        super().__init__(num_agents=env.num_agents)
+        self.env = env
+        self.max_steps = env.max_steps
+        self.observation_spaces = {
+            agent: Box(-jnp.inf, jnp.inf, (env.observation_size,)) for agent in self.agents
+        }
+        self.action_spaces = {agent: Discrete(env.num_actions) for agent in self.agents}
+        averaged = isinstance(env, HasTeamReward) and env.team_reward == "mean"
+        self._parts = env.num_agents if averaged else 1
+
+    @property
+    def name(self) -> str:
+        """The id under which `pairvdn.envs.make` finds it."""
+        return self.env.name
+
+    @property
+    def agent_classes(self) -> dict[str, list[str]]:
+        """All agents are of one class."""
+        return {"agents": self.agents}
+
+    @partial(jax.jit, static_argnums=0)
+    def reset(self, key: PRNGKey) -> tuple[dict[str, Array], JaxMARLEnvState]:
+        """Start an episode."""
+        inner, time_step = self.env.reset(key)
+        state = JaxMARLEnvState(jnp.asarray(False), jnp.int32(0), inner, time_step)
+        return self.get_obs(state), state
+
+    @partial(jax.jit, static_argnums=0)
+    def step_env(
+        self, key: PRNGKey, state: JaxMARLEnvState, actions: dict[str, Array]
+    ) -> tuple[
+        dict[str, Array], JaxMARLEnvState, dict[str, Array], dict[str, Array], dict[str, Array]
+    ]:
+        """Act once, without a reset."""
+        joint = jnp.stack([jnp.asarray(actions[a], jnp.int32).reshape(()) for a in self.agents])
+        inner, time_step = self.env.step(key, state.inner, joint)
+        done = time_step.terminated | time_step.truncated
+        state = JaxMARLEnvState(done, state.step + 1, inner, time_step)
+        infos = {
+            "terminated": jnp.full((self.num_agents,), time_step.terminated),
+            "truncated": jnp.full((self.num_agents,), time_step.truncated),
+        }
+        rewards = self._by_agent(time_step.agent_rewards / self._parts)
+        dones = dict.fromkeys([*self.agents, "__all__"], done)
+        return self.get_obs(state), state, rewards, dones, infos
+
+    def get_obs(self, state: Any) -> dict[str, Array]:
+        """What each agent sees."""
+        return self._by_agent(state.time_step.observation)
+
+    @partial(jax.jit, static_argnums=0)
+    def get_avail_actions(self, state: JaxMARLEnvState) -> dict[str, Array]:
+        """The allowed actions of each agent; a masked one acts as the no-op."""
+        return self._by_agent(state.time_step.mask)
+
+    def get_world_state(self, state: JaxMARLEnvState) -> Array:
+        """The global state."""
+        return state.time_step.state
+
+    def _by_agent(self, rows: Array) -> dict[str, Array]:
+        return dict(zip(self.agents, rows, strict=True))

@@ -1,1 +1,0 @@
-"""Aloha: stations that must not send at the same time as a neighbour."""

@@ -1,0 +1,134 @@
+"""Many boxes: stand in a row by x, and solve only pairs that are near in it.
+
+Boxes touch only where their x differ by less than `reach`. If no more than BLOCK of them are ever
+that close, every contact is between boxes at most BLOCK places apart in the row, and
+`pair_sweeps.near_pairs` visits it: the cost grows as n, not as n^2. If more are (a tower of more
+than BLOCK boxes), all pairs are solved, which is slower and as right.
+
+Impulses are remembered by places in the row and carried over when boxes change places, so that a
+contact keeps its own.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int32
+
+from pairvdn.envs.box_jump.pair_sweeps import (
+    BLOCK,
+    NearRows,
+    Sweep,
+    all_pairs,
+    near_pairs,
+    rows_of_all,
+    rows_of_near,
+)
+from pairvdn.envs.box_jump.types import Impulses, RowMemory
+
+LEAST_BOXES = 4 * BLOCK  # from here on near pairs are fewer than all pairs
+OTHER_SIDE = np.array([0, 2, 1, 4, 3], np.int8)  # of the other box, see `contacts.side_of`
+
+
+@functools.cache
+def _meetings(near: bool, bodies: int) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs in the order of the (flattened) rows, found by a sweep that records them."""
+    sweep, rows = (near_pairs, rows_of_near) if near else (all_pairs, rows_of_all)
+    with jax.ensure_compile_time_eval():
+        _, notes = sweep(
+            lambda a, b, _: (a, b, (a, b)), jnp.arange(bodies), rows(bodies, jnp.int32)
+        )
+        first, second = (
+            np.concatenate([np.ravel(part) for part in jax.tree.leaves(who)]) for who in notes
+        )
+    return first, second
+
+
+@functools.cache
+def _slots(near: bool, bodies: int) -> np.ndarray:
+    """Where (i, j) stands among the rows: slot + 1, negative if j came first, 0 if nowhere."""
+    first, second = _meetings(near, bodies)
+    slots = np.zeros((bodies, bodies), np.int32)
+    slots[first, second] = np.arange(1, len(first) + 1)
+    slots[second, first] = -np.arange(1, len(first) + 1)
+    return slots
+
+
+def _carry_over(
+    impulses: Impulses, names: Int32[Array, "m *b"], from_near: bool, to_near: bool
+) -> Impulses:
+    """Impulses of one sweep in the order of another, or of the same one with boxes elsewhere.
+
+    `names` are what the boxes of the second sweep are called in the first one.
+    """
+    bodies = names.shape[0]
+    first, second = _meetings(to_near, bodies)
+    slot = jnp.asarray(_slots(from_near, bodies))[names[first], names[second]]
+    known, swapped = slot != 0, slot < 0
+    index = jnp.maximum(jnp.abs(slot) - 1, 0)
+
+    def fetch(rows: Any) -> Array:
+        flat = _flat(rows) if from_near else rows.reshape(-1, *rows.shape[2:])
+        return jnp.where(known, jnp.take_along_axis(flat, index, axis=0), flat.dtype.type(0))
+
+    def shape(flat: Array) -> Any:
+        if to_near:
+            return _unflat(flat, bodies)
+        return flat.reshape(bodies - 1, bodies // 2, *flat.shape[1:])
+
+    pair, side = tuple(map(fetch, impulses.pair)), fetch(impulses.pair_side)
+    side = jnp.where(swapped, jnp.asarray(OTHER_SIDE)[side], side)
+    if len(pair) == 3:  # seen from the other box the two points change their order
+        low, high, across = pair
+        pair = jnp.where(swapped, high, low), jnp.where(swapped, low, high), across
+    return Impulses(tuple(map(shape, pair)), shape(side), arrange(impulses.floor, names))
+
+
+def _flat(rows: NearRows) -> Array:
+    """Rows of `near_pairs` as [slots, ...]."""
+    return jnp.concatenate([part.reshape(-1, *part.shape[3:]) for part in rows])
+
+
+def _unflat(flat: Array, bodies: int) -> NearRows:
+    within, between = rows_of_near(bodies, jnp.int32)
+    return NearRows(
+        flat[: within.size].reshape(*within.shape, *flat.shape[1:]),
+        flat[within.size :].reshape(*between.shape, *flat.shape[1:]),
+    )
+
+
+def arrange(tree: Any, order: Int32[Array, "m *b"]) -> Any:
+    """Boxes in another order."""
+    return jax.tree.map(lambda leaf: jnp.take_along_axis(leaf, order, axis=0), tree)
+
+
+def solve_in_row(
+    solve: Callable[[Sweep, Any, Impulses], tuple[Any, Impulses]],
+    bodies: Any,
+    x: Float[Array, "m *b"],
+    reach: float,
+    memory: RowMemory,
+) -> tuple[Any, RowMemory]:
+    """`solve(sweep, bodies, impulses)` with near pairs, or with all pairs where those miss some."""
+    boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
+    row, box_at = jax.lax.sort((x, boxes), dimension=0, num_keys=1)
+    place_of = jnp.put_along_axis(boxes, box_at, boxes, axis=0, inplace=False)
+    # Boxes that may touch are at most BLOCK places apart, in every example.
+    enough = jnp.all(row[BLOCK + 1 :] - row[: -BLOCK - 1] >= reach)
+
+    def by_near_pairs() -> tuple[Any, Impulses]:
+        names = jnp.take_along_axis(memory.place_of, box_at, axis=0)
+        impulses = _carry_over(memory.impulses, names, from_near=True, to_near=True)
+        result, impulses = solve(near_pairs, arrange(bodies, box_at), impulses)
+        return arrange(result, place_of), impulses
+
+    def by_all_pairs() -> tuple[Any, Impulses]:
+        impulses = _carry_over(memory.impulses, memory.place_of, from_near=True, to_near=False)
+        result, impulses = solve(all_pairs, bodies, impulses)
+        return result, _carry_over(impulses, box_at, from_near=False, to_near=True)
+
+    result, impulses = jax.lax.cond(enough, by_near_pairs, by_all_pairs)
+    return result, RowMemory(impulses, place_of)

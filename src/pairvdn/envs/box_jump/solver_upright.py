@@ -1,0 +1,171 @@
+"""The contact solver for boxes that do not turn: one point per contact, sequential impulses.
+
+Boxes of mass 1 whose sides stay parallel to the axes. A contact has a normal row, with impulse
+l >= 0 so that the boxes do not approach, and a tangential row, |l| <= friction times the normal
+one, that wants no sliding; each changes the relative speed by 2 l. The method is that of
+`solver_rotating`, where it is explained; the same two points would get the same impulse twice.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool
+
+from pairvdn.envs.box_jump.compute_once import Once
+from pairvdn.envs.box_jump.contacts import (
+    BAUMGARTE,
+    MAX_CORRECTION,
+    SKIN,
+    SLOP,
+    Place,
+    side_of,
+)
+from pairvdn.envs.box_jump.pair_sweeps import Sweep
+from pairvdn.envs.box_jump.types import Impulses, Motion, Rows, SolverSettings
+
+Two = tuple[Rows, Rows]  # along x and y, or: normal, tangent
+# Box2D has two points per contact and removes its share of the overlap at one after the other.
+SHARE = 1 - (1 - BAUMGARTE) ** 2
+
+
+class PairRows(NamedTuple):
+    """Both rows of each pair."""
+
+    normal: Two
+    mass: Rows  # 1/2, or 0 where boxes do not touch
+    gap: Rows
+
+
+class FloorRows(NamedTuple):
+    """Both rows of each box with the floor."""
+
+    mass: Rows
+    gap: Rows
+
+
+def pair_rows(a: Two, b: Two, once: Once) -> PairRows:
+    """Rows of the pairs (a, b), given their places."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    far, near = jnp.maximum(jnp.abs(dx), jnp.abs(dy)), jnp.minimum(jnp.abs(dx), jnp.abs(dy))
+    beside = jnp.abs(dx) >= jnp.abs(dy)
+    normal = jnp.where(beside, jnp.sign(dx), 0.0), jnp.where(beside, 0.0, jnp.sign(dy))
+    gap = far - 1.0 - SKIN
+    mass = jnp.where((gap < 0) & (near <= 1.0), 0.5, 0.0)
+    return PairRows(*once((normal, mass, gap)))
+
+
+def floor_rows(place: Place, fallen: Bool[Array, "m *b"], settings: SolverSettings) -> FloorRows:
+    """Rows of every box with the floor."""
+    left, right = settings.floor
+    above = (place.x > left - 0.5) & (place.x < right + 0.5)
+    return FloorRows(jnp.where(above & ~fallen, 1.0, 0.0), place.y - 0.5 - SKIN)
+
+
+def push(a: Two, b: Two, normal: Two, along: Rows, across: Rows) -> tuple[Two, Two]:
+    """Apply a normal and a tangential impulse to both boxes."""
+    nx, ny = normal
+    fx, fy = along * nx - across * ny, along * ny + across * nx
+    return (a[0] - fx, a[1] - fy), (b[0] + fx, b[1] + fy)
+
+
+def solve_pair(
+    a: Two, b: Two, rows: PairRows, impulse: Two, friction: float, once: Once
+) -> tuple[Two, Two, Two]:
+    """One visit of the velocity solver; the rows are at right angles and do not disturb."""
+    nx, ny = rows.normal
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    most = friction * impulse[0]
+    across = jnp.clip(impulse[1] - rows.mass * (nx * dy - ny * dx), -most, most)
+    along = jnp.maximum(impulse[0] - rows.mass * (nx * dx + ny * dy), 0.0)
+    along, across = once((along - impulse[0], across - impulse[1]))
+    a, b = once(push(a, b, rows.normal, along, across))
+    return a, b, (impulse[0] + along, impulse[1] + across)
+
+
+def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: SolverSettings) -> tuple[Two, Two]:
+    """One visit to the floor, which may be approached as fast as closes the gap in this step."""
+    most = settings.floor_friction * impulse[0]
+    across = jnp.clip(impulse[1] - rows.mass * v[0], -most, most)
+    approach = v[1] + jnp.maximum(rows.gap + SLOP, 0.0) / settings.time_step
+    along = jnp.maximum(impulse[0] - rows.mass * approach, 0.0)
+    return (v[0] + across - impulse[1], v[1] + along - impulse[0]), (along, across)
+
+
+def correction(gap: Rows, mass: Rows) -> Rows:
+    """How far to push apart where the overlap is greater than the slop."""
+    return mass * jnp.clip(-SHARE * (gap + SLOP), 0.0, MAX_CORRECTION)
+
+
+def separate_pair(a: Two, b: Two, rows: PairRows, once: Once) -> tuple[Two, Two]:
+    """One visit of the position solver: the boxes' displacements change, their speeds do not."""
+    nx, ny = rows.normal
+    gap = rows.gap + nx * (b[0] - a[0]) + ny * (b[1] - a[1])
+    return once(push(a, b, rows.normal, correction(gap, rows.mass), jnp.zeros_like(gap)))
+
+
+def solve(
+    sweep: Sweep,
+    place: Place,
+    velocity: Motion,
+    fallen: Bool[Array, "m *b"],
+    impulses: Impulses,
+    settings: SolverSettings,
+    once: Once,
+) -> tuple[Motion, Motion, Impulses]:
+    """Velocities after the contacts acted, displacements of this step, and the impulses."""
+    places, speeds = (place.x, place.y), (velocity.x, velocity.y)
+    (_, speeds), (rows, pair, side) = sweep(
+        partial(_prepare_pair, once=once), (places, speeds), (impulses.pair, impulses.pair_side)
+    )
+    ground = floor_rows(place, fallen, settings)
+    held = (ground.mass > 0) & (ground.gap < 0)
+    along, across = (jnp.where(held, old, 0.0) for old in impulses.floor)
+    speeds = (speeds[0] + across, speeds[1] + along)
+
+    def velocity_iteration(_: Any, carry: Any) -> Any:
+        speeds, pair, floor = carry
+
+        def visit(a: Two, b: Two, row: tuple[PairRows, Two]) -> tuple[Two, Two, Two]:
+            return solve_pair(a, b, *row, settings.box_friction, once)
+
+        speeds, pair = sweep(visit, speeds, (rows, pair))
+        speeds, floor = solve_floor(speeds, ground, floor, settings)
+        return speeds, pair, floor
+
+    def position_iteration(_: Any, move: Two) -> Two:
+        def visit(a: Two, b: Two, row: PairRows) -> tuple[Two, Two, None]:
+            return *separate_pair(a, b, row, once), None
+
+        (x, y), _ = sweep(visit, move, rows)
+        return x, y + correction(ground.gap + y, ground.mass)
+
+    speeds, pair, floor = jax.lax.fori_loop(
+        0, settings.velocity_iterations, velocity_iteration, (speeds, pair, (along, across))
+    )
+    move = jax.lax.fori_loop(
+        0,
+        settings.position_iterations,
+        position_iteration,
+        (settings.time_step * speeds[0], settings.time_step * speeds[1]),
+    )
+    still = jnp.zeros_like(velocity.turn)
+    return (
+        Motion(speeds[0], speeds[1], still),
+        Motion(move[0], move[1], still),
+        Impulses(pair, side, floor),
+    )
+
+
+def _prepare_pair(
+    a: tuple[Two, Two], b: tuple[Two, Two], last: Any, once: Once
+) -> tuple[Any, Any, tuple[PairRows, Two, Any]]:
+    """Find the contact, and start from the impulses that held it in the last step."""
+    (along, across), last_side = last
+    rows = pair_rows(a[0], b[0], once)
+    side = side_of(b[0][0] - a[0][0], b[0][1] - a[0][1])
+    held = (side == last_side) & (rows.mass > 0)
+    along, across = once((jnp.where(held, along, 0.0), jnp.where(held, across, 0.0)))
+    va, vb = once(push(a[1], b[1], rows.normal, along, across))
+    return (a[0], va), (b[0], vb), (rows, (along, across), side)

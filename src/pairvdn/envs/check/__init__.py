@@ -1,0 +1,59 @@
+"""`check_env`: does an environment keep the contract of `pairvdn.envs.base`?
+
+A rule is a generator of complaints: it yields a sentence for each thing that it finds wrong.
+"""
+
+from typing import Any
+
+from pairvdn.envs.base import Environment
+from pairvdn.envs.check import declared, episode, functions
+from pairvdn.envs.check.subject import Subject
+
+# In this order, because later rules rely on earlier ones.
+RULES = {
+    "sizes": declared.sizes,
+    "names": declared.names,
+    "hashable": declared.hashable,
+    "traceable": declared.traceable,
+    "shapes and dtypes": declared.shapes,
+    "state structure": declared.carry,
+    "reset": episode.reset,
+    "finite": episode.finite,
+    "deterministic": functions.deterministic,
+    "keys": functions.keys,
+    "jit": functions.jit,
+    "vmap": functions.vmap,
+    "team reward": episode.team_reward,
+    "truncation": episode.truncation,
+    "mask": episode.mask,
+    "step never resets": episode.never_resets,
+    "final observation": episode.final_observation,
+    "scene": declared.scene,
+    "positions": declared.positions,
+}
+
+
+class ContractError(Exception):
+    """An environment breaks a rule of the contract; `rule` is its name in `RULES`."""
+
+    def __init__(self, env_name: str, rule: str, complaint: str) -> None:
+        super().__init__(f"{env_name} breaks the rule {rule!r}: {complaint}.")
+        self.rule = rule
+
+
+def check_env(env: Environment[Any]) -> None:
+    """Play a few episodes of random actions and raise `ContractError` if a rule is broken.
+
+    Takes a minute for an environment that is slow to compile. Only outward behaviour is checked: a
+    single masked action looks like a no-op, and an environment whose episodes are one step long may
+    reset in `step` unnoticed.
+    """
+    subject = Subject(env)
+    for name, rule in RULES.items():
+        try:
+            complaint = next(rule(subject), None)
+        except Exception as error:  # the environment's own code may raise anything
+            complaint = f"{type(error).__name__}: {error}"
+            raise ContractError(env.name, name, complaint) from error
+        if complaint is not None:
+            raise ContractError(env.name, name, complaint)

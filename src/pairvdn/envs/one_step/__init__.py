@@ -1,1 +1,0 @@
-"""Games of a single joint action: the smallest tasks in which coordination decides."""

@@ -1,1 +1,0 @@
-"""Predator-prey: it takes two to catch, and one that tries alone is punished."""

@@ -1,1 +1,0 @@
-"""Sensor: neighbouring sensors that must scan the same moving target."""

@@ -1,1 +1,0 @@
-"""Simple Spread: agents that must cover landmarks without bumping into each other."""

@@ -1,1 +1,0 @@
-"""PettingZoo's environments, those of others and your own, as `HostEnvironment`."""

@@ -1,0 +1,43 @@
+"""Steps of the dynamic programs: scores and tables of all examples side by side, in lanes.
+
+The last axis `l` holds the batch, see `pairvdn.lanes`.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int32
+
+
+def forbid(scores: Array, allowed: Array | None) -> Array:
+    """-inf where not allowed. Set, not added: an infinite score must not turn into NaN."""
+    return scores if allowed is None else jnp.where(allowed, scores, -jnp.inf)
+
+
+def best_onward(
+    scores: Float[Array, "c x l"], table: Float[Array, "x y l"]
+) -> Float[Array, "c y l"]:
+    """Max over x of scores[c, x] + table[x, y].
+
+    Action by action: a reduction over the middle axis is no vector operation on a CPU.
+    """
+
+    def take_in(x: Array, best: Float[Array, "c y l"]) -> Float[Array, "c y l"]:
+        return jnp.maximum(best, scores[:, x, None] + table[None, x])
+
+    first = scores[:, 0, None] + table[None, 0]
+    best: Array = jax.lax.fori_loop(1, len(table), take_in, first)
+    return best
+
+
+def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:
+    """The smallest index of the largest score in each lane."""
+    return jnp.argmax(scores, axis=0).astype(jnp.int32)
+
+
+def pick(x: Array, index: Int32[Array, " l"], axis: int) -> Array:
+    """X at a different index along `axis` for each lane.
+
+    By comparison: the axis is short, and a gather with an index per lane is no vector operation.
+    """
+    positions = jax.lax.broadcasted_iota(jnp.int32, x.shape, axis)
+    return jnp.where(positions == jnp.broadcast_to(index, x.shape), x, 0).sum(axis=axis)

@@ -1,0 +1,1 @@
+"""Runs on disk as numbers: evaluations, comparisons, curves, recordings, speed."""

@@ -1,0 +1,1 @@
+"""Where a run is trained: one device, several, or several processes."""

@@ -21,6 +21,7 @@ class Library(NamedTuple):
     constructor: str
     form: str  # how a name is written
     about: str
+    names_modules: bool = False  # whether NAME chooses a module to import
 
 
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
@@ -34,6 +35,7 @@ LIBRARIES: dict[str, Library] = {
         "pairvdn.envs.zoo.by_name:constructor",
         "pettingzoo:MODULE.ENV",
         "Any ParallelEnv of PettingZoo with discrete actions, for example mpe2.simple_spread_v3.",
+        names_modules=True,
     ),
 }
 
@@ -44,7 +46,7 @@ def is_external(name: str) -> bool:
 
 
 def prefix_of(name: str) -> str:
-    """The prefix of a external name; ValueError if no library has it."""
+    """The prefix of an external name; ValueError if no library has it."""
     prefix = name.partition(":")[0]
     if prefix not in LIBRARIES:
         near = difflib.get_close_matches(prefix, LIBRARIES, n=1) or sorted(LIBRARIES)

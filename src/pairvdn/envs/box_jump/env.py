@@ -1,6 +1,6 @@
 """Box Jump, the environment."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -108,6 +108,8 @@ class BoxJump(Environment[BoxJumpState]):
     iterations, warm starting, at 16 boxes every pair in every sweep. Nothing is random after the
     reset.
     """  # noqa: E501
+
+    arguments_record: ClassVar[type] = Parameters  # documents `**arguments`
 
     parameters: Parameters = eqx.field(static=True)
 

@@ -11,9 +11,17 @@ if TYPE_CHECKING:
 __version__ = version("pairvdn")
 
 
-def load(folder: "str | Path", checkpoint: Literal["last", "best"] = "last") -> "Loaded":
-    """Load what a run has learned: `pairvdn.load("runs/x").value`, `.env`, `.config`."""
+def load(
+    folder: "str | Path",
+    checkpoint: Literal["last", "best"] = "last",
+    *,
+    trust: bool = False,
+) -> "Loaded":
+    """Load a trained run: `pairvdn.load("runs/x").value`, `.env`, `.config`.
+
+    Without `trust`, a run whose config names modules to import is refused.
+    """
     # Only here: `import pairvdn` alone must not take the seconds that jax needs.
     from pairvdn.runs.load import load as load_run
 
-    return load_run(folder, checkpoint)
+    return load_run(folder, checkpoint, trust=trust)

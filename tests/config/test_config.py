@@ -5,7 +5,6 @@ import json
 import pytest
 
 from pairvdn.config import Config, load_preset, preset_names
-from pairvdn.config.config import num_updates
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import convert, parse
 from pairvdn.values.networks import NetworkArguments
@@ -46,7 +45,7 @@ def test_the_papers_appendix_c() -> None:
     assert (config.optimiser.name, config.optimiser.arguments["learning_rate"]) == ("sgd", 1e-4)
     assert config.exploration.arguments == {"start": 1.0, "end": 0.05, "epochs": None}
     assert config.method.arguments["hidden_sizes"] == (128, 128)
-    assert num_updates(config) == 53_925  # as the docstring of paper_learner says
+    assert config.num_updates() == 53_925  # as the docstring of paper_learner says
     assert config.replace({"env.variant": "table1"}).build().env.num_agents == 16
 
 

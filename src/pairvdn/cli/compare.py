@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="folders of runs")
     add_evaluation_flags(parser)
     given = parser.parse_all(arguments)
-    print(_text(compare(given.runs, evaluation_settings(given))))
+    print(_text(compare(given.runs, evaluation_settings(given), trust=given.trust)))
     return 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 from pairvdn.cli.tables import interval, table
 from pairvdn.config.schema import parse
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object and no more")
     given = parser.parse_all(arguments)
-    evaluated = evaluate(given.run, evaluation_settings(given, given.checkpoint))
+    evaluated = evaluate(given.run, evaluation_settings(given, given.checkpoint), trust=given.trust)
     print(json.dumps(evaluated) if given.json else _text(evaluated))
     return 0
 
@@ -40,6 +40,7 @@ def add_evaluation_flags(parser: Parser) -> None:
         "--max-steps", metavar="N", help="length of an episode; default: env.max_steps of the run"
     )
     parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
+    add_trust_flag(parser)
 
 
 def evaluation_settings(given: Any, checkpoint: Any = "last") -> Settings:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 from pairvdn.runs.export import export
 
 ABOUT = """Copy what a run has learned into a new, small folder: its config and its parameters,
@@ -19,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
     )
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    size = export(given.run, given.out, given.checkpoint)
+    size = export(given.run, given.out, given.checkpoint, trust=given.trust)
     print(f"{given.out}: {size / 1000:.0f} kB")
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag, find_named_modules
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
     )
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     game, others = _game(given)
     names = _action_names(game.env)
@@ -66,7 +67,7 @@ def _game(given: Any) -> tuple[Game, str]:
         require_within("agent", agent, 0, env.num_agents - 1)
         text = "The others act at random; --run RUN lets a trained run play them."
         return Game(env, random_co_players(agent), agent=agent, seed=seed), text
-    loaded = load(run, given.checkpoint)
+    loaded = load(run, given.checkpoint, trust=given.trust)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
     env = _pure(env_for(loaded, max_steps))
@@ -83,6 +84,7 @@ def _shipped(env: str) -> str | None:
 
 
 def _new_env(name: str, max_steps: int | None) -> Environment[Any]:
+    find_named_modules("env", name)
     arguments = {} if max_steps is None else {"max_steps": max_steps}
     return _pure(Component("env", name, arguments).build())
 

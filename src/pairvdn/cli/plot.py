@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 
 ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations while training, one panel
 per task, one curve per method, the random policy dashed. Shaded is the 95 % bootstrap interval over
@@ -19,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("curves"), help="files without suffix (now curves)"
     )
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    for path in drawing("curves").plot_runs(given.runs, given.out):
+    for path in drawing("curves").plot_runs(given.runs, given.out, trust=given.trust):
         print(path)
     return 0

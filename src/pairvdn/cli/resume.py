@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.devices import add_device_flags, flat, shards_of
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 from pairvdn.cli.progress import progress
 from pairvdn.cli.train import add_output_flags, loggers, require_loggers
 from pairvdn.runs import resume
@@ -21,8 +21,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("run", metavar="RUN", type=Path, help="its folder, for example runs/x")
     add_device_flags(parser)
     add_output_flags(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    config = read_config(given.run)
+    config = read_config(given.run, trust=given.trust)
     require_loggers(given)
     saved = [path.name for one in run_folders(given.run) for path in RunFolder(one).saved()]
     settings = {"command": "resume", "saved": saved, **flat(config.to_dict())}
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str]) -> int:
             say=say,
             make_loggers=lambda folder: loggers(folder, config, given),
             shards=shards,
+            trust=given.trust,
         )
     if not given.quiet:
         already = "" if went_on else " already; there is nothing to do"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.films import add_film_flags, film_every, show_films
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 from pairvdn.config.schema import parse
 from pairvdn.runs.analysis.record import Settings, record_both, record_run
 from pairvdn.runs.errors import FolderError, RunError
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         "--checkpoint", default="last", choices=("last", "best"), help="which one (now last)"
     )
     parser.add_argument("--out", metavar="FILE", type=Path, help="write here and open nothing")
+    add_trust_flag(parser)
     add_film_flags(parser)
     given = parser.parse_all(arguments)
     settings = Settings(
@@ -51,9 +52,9 @@ def main(arguments: Sequence[str]) -> int:
         raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
     every = film_every(given)
     runs = (
-        [record_run(given.run, settings)]
+        [record_run(given.run, settings, trust=given.trust)]
         if given.against is None
-        else record_both(given.run, given.against, settings)
+        else record_both(given.run, given.against, settings, trust=given.trust)
     )
     if show_films(given, runs, every) and given.out is None:
         return 0

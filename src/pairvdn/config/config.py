@@ -138,13 +138,17 @@ class Config:
         general = {field.name for field in dataclasses.fields(General)}
         for key, value in given.items():
             if key not in general and key not in SECTIONS:
-                raise ConfigError(f"A config has no key {key!r}; {hint(key, {*general, *SECTIONS})}")
+                raise ConfigError(
+                    f"A config has no key {key!r}; {hint(key, {*general, *SECTIONS})}"
+                )
             if key not in general and not isinstance(value, Mapping):
                 raise ConfigError(f"{key} must be a table of keys, not {value!r}.")
         if not trust:
             registry.require_trust(given)
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
-        records = {name: record_from(one, given.get(name, {}), name) for name, one in RECORDS.items()}
+        records = {
+            name: record_from(one, given.get(name, {}), name) for name, one in RECORDS.items()
+        }
         top = record_from(General, {key: given[key] for key in general if key in given})
         training_env = _training_arguments(parts["env"], given.get(TRAINING_ENV, {}))
         return Config(**parts, **records, training_env=training_env, **dataclasses.asdict(top))
@@ -184,7 +188,7 @@ class Config:
         return Config.from_dict(plain)
 
     def build_env(self) -> Task:
-        """The environment of evaluations, in which is also trained unless `training_env` differs."""
+        """The environment of evaluations; training uses it too unless `training_env` differs."""
         env: Task = self.env.build()
         return env
 
@@ -204,7 +208,9 @@ class Config:
 
         def trace(key: jax.Array) -> Any:
             observation = jnp.zeros((env.num_agents, env.observation_size))
-            return tables(env, self.make_value(env, key=key), observation, jnp.zeros(env.state_size))
+            return tables(
+                env, self.make_value(env, key=key), observation, jnp.zeros(env.state_size)
+            )
 
         try:
             eqx.filter_eval_shape(trace, jax.random.PRNGKey(0))

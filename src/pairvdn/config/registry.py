@@ -181,7 +181,9 @@ def _imported(section: Kind, name: str, path: str) -> ModuleType:
             raise ConfigError(f"{path} imports {missing!r}, which is not installed.") from error
         if _nearly_external(section, path):
             raise _not_a_name(section, name) from error
-        raise ConfigError(f"There is no module {missing!r} for {section.title} {name!r}.") from error
+        raise ConfigError(
+            f"There is no module {missing!r} for the {section.title} {name}."
+        ) from error
     except Exception as error:  # code of the user may fail in any way
         raise ConfigError(
             f"{path} cannot be imported: {type(error).__name__}: {one_line(error)}"

@@ -16,10 +16,12 @@ SCHEDULES: dict[str, Callable[..., Learner]] = {
 }
 
 
-def num_updates(build: Callable[..., Learner], num_epochs: int, arguments: Mapping[str, Any]) -> int:
+def num_updates(
+    build: Callable[..., Learner], num_epochs: int, arguments: Mapping[str, Any]
+) -> int:
     """Gradient steps of a whole run with this schedule.
 
-    A schedule of another package tells them by its attribute `num_updates(num_epochs, **arguments)`.
+    A schedule of your own tells it by an attribute, `num_updates(num_epochs, **arguments)`.
     """
     count = _NUM_UPDATES.get(build, getattr(build, "num_updates", None))
     if count is None:

@@ -1,8 +1,8 @@
 """Which arguments a constructor takes, read from its code, and values checked against them.
 
-Signatures tell names, types and defaults, docstrings (`Args:` or `Attributes:`) tell meanings. A new
-argument of an environment or a method is a key of configs and a documented flag of the command line
-without being written down a second time.
+Signatures tell names, types and defaults, docstrings (`Args:` or `Attributes:`) tell meanings. A
+new argument of an environment or a method is a key of configs and a documented flag of the command
+line without being written down a second time.
 """
 
 import dataclasses
@@ -127,9 +127,7 @@ def _default(parameter: inspect.Parameter | None) -> Any:
     return parameter.default
 
 
-def _typed_keywords(
-    kind: Any, later: Mapping[str, inspect.Parameter]
-) -> Mapping[str, Argument]:
+def _typed_keywords(kind: Any, later: Mapping[str, inspect.Parameter]) -> Mapping[str, Argument]:
     """The arguments that `**keywords: Unpack[SomeTypedDict]` stands for."""
     if not typing.get_args(kind):
         return {}

@@ -12,13 +12,19 @@ from pairvdn.runs.load import load
 from pairvdn.runs.saving import explained
 
 
-def export(folder: str | Path, out: str | Path, which: Literal["last", "best"] = "last") -> int:
+def export(
+    folder: str | Path,
+    out: str | Path,
+    which: Literal["last", "best"] = "last",
+    *,
+    trust: bool = False,
+) -> int:
     """Write what a run has learned, its config and versions into a new folder; its size in bytes.
 
     It is a run folder for everything but training: evaluate, watch, play and load take it. The
     replay, the environments, the optimiser's moments and the target network stay behind.
     """
-    loaded, small = load(folder, which), RunFolder(Path(out))
+    loaded, small = load(folder, which, trust=trust), RunFolder(Path(out))
     require_new(small.path)
     with explained(small.path):
         small.checkpoints.mkdir(parents=True, exist_ok=True)

@@ -114,17 +114,25 @@ class RunFolder:
         write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
 
 
-def read_config(folder: Path) -> Config:
-    """The config of a run folder or of a folder of several seeds."""
+def read_config(folder: Path, *, trust: bool = False) -> Config:
+    """The config of a run folder or of a folder of several seeds.
+
+    Without `trust`, one that names modules to import is refused: see `config.registry`.
+    """
+    require_run(folder)
     file = folder / "config.toml"
-    if not folder.exists():
-        raise FolderError(f"There is no folder {folder}.")
     try:
-        return Config.from_toml(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise FolderError(f"{folder} is not a run folder: it has no config.toml.") from None
+        return Config.from_toml(file.read_text(encoding="utf-8"), trust=trust)
     except (ConfigError, UnicodeDecodeError) as error:
         raise FolderError(f"{file} cannot be used: {error}") from error
+
+
+def require_run(folder: Path) -> None:
+    """Refuse a folder that holds no run; its config is not read."""
+    if not folder.exists():
+        raise FolderError(f"There is no folder {folder}.")
+    if not (folder / "config.toml").is_file():
+        raise FolderError(f"{folder} is not a run folder: it has no config.toml.")
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -158,7 +166,7 @@ def seeds_of(folder: Path) -> list[int] | None:
 def run_folders(folder: str | Path) -> list[Path]:
     """The runs in a folder: itself, or one for each seed."""
     folder = Path(folder)
-    read_config(folder)
+    require_run(folder)
     seeds = seeds_of(folder)
     return [folder] if seeds is None else [folder / f"seed-{seed}" for seed in seeds]
 

@@ -36,15 +36,17 @@ class Loaded:
     action_repeat: int
 
 
-def load(folder: str | Path, checkpoint: Literal["last", "best"] = "last") -> Loaded:
-    """Load what a run has learned, while it trains or later.
+def load(
+    folder: str | Path, checkpoint: Literal["last", "best"] = "last", *, trust: bool = False
+) -> Loaded:
+    """Load what a run has learned, while it trains or later; `trust` is as in `read_config`.
 
     `last` is the newest checkpoint that is sound, `best` the one with the best evaluation.
     """
     folder = run_path(folder)
     if checkpoint not in ("last", BEST):
         raise ConfigError(f"checkpoint must be 'last' or 'best', not {checkpoint!r}.")
-    config = read_config(folder)
+    config = read_config(folder, trust=trust)
     seeds = seeds_of(folder)
     if seeds is not None:
         raise FolderError(f"{folder} holds {len(seeds)} runs; name one, {folder}/seed-{seeds[0]}.")

@@ -99,15 +99,16 @@ def resume(
     say: Callable[[str], None] = _ignore,
     make_loggers: Callable[[Path], Sequence[Logger]] = lambda _: (),
     shards: Shards | None = None,
+    trust: bool = False,
 ) -> bool:
     """Go on with a run, or with all runs of a folder; False if there was nothing left to do.
 
     The end has the same bits as that of a run which was never stopped, unless the environments
     are stepped on the host, whose episodes start anew, or it goes on with other devices than
-    before; a warning says so. `shards` are as in `train`.
+    before; a warning says so. `shards` are as in `train`, `trust` as in `read_config`.
     """
     folder = Path(folder)
-    config = read_config(folder)
+    config = read_config(folder, trust=trust)
     if all(is_finished(one, config) for one in run_folders(folder)):
         return False
     built = config.build()

@@ -29,12 +29,12 @@ class TaskRuns(NamedTuple):
     runs: dict[str, list[Path]]
 
 
-def plot_runs(folders: Sequence[str | Path], stem: Path) -> list[Path]:
+def plot_runs(folders: Sequence[str | Path], stem: Path, *, trust: bool = False) -> list[Path]:
     """Draw the curves of run folders into `stem`.png and .svg; runs of one method are pooled.
 
-    `stem`-bars.png and .svg show where the curves end.
+    `stem`-bars.png and .svg show where the curves end. `trust` is as in `read_config`.
     """
-    tasks = _tasks([Path(folder) for folder in folders])
+    tasks = _tasks([Path(folder) for folder in folders], trust=trust)
     curves = [{method: learning_curve(runs) for method, runs in one.runs.items()} for one in tasks]
     finals = [{method: final_returns(runs) for method, runs in one.runs.items()} for one in tasks]
     random = [random_return(task.config.env.build()) for task in tasks]
@@ -85,9 +85,10 @@ def random_return(env: Task) -> float:
     return float(play_random(env, seed=0).returns.mean())
 
 
-def _tasks(paths: Sequence[Path]) -> list[TaskRuns]:
+def _tasks(paths: Sequence[Path], *, trust: bool) -> list[TaskRuns]:
     tasks: dict[str, TaskRuns] = {}
-    for (title, method), runs in grouped(paths).items():
-        task = tasks.setdefault(title, TaskRuns(title, read_config(runs[0]), {}))
+    for (title, method), runs in grouped(paths, trust=trust).items():
+        config = read_config(runs[0], trust=trust)
+        task = tasks.setdefault(title, TaskRuns(title, config, {}))
         task.runs[method] = runs
     return list(tasks.values())

@@ -52,15 +52,21 @@ class Comparison(NamedTuple):
     over_tasks: dict[str, Estimate]  # method -> against the first method
 
 
-def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
+def compare(
+    folders: Sequence[str | Path], settings: Settings, *, trust: bool = False
+) -> Comparison:
     """Evaluate every run and put runs of the same method and task together."""
     if not folders:
         raise ConfigError("Name at least one run.")
     paths = [run_path(folder) for folder in folders]
-    groups = grouped(paths, ignoring=() if settings.max_steps is None else ("max_steps",))
-    last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
+    ignoring = () if settings.max_steps is None else ("max_steps",)
+    groups = grouped(paths, ignoring=ignoring, trust=trust)
+    last = {
+        name: [evaluate(path, settings, trust=trust) for path in group]
+        for name, group in groups.items()
+    }
     best = {
-        name: [_best(path, settings) for path in group]
+        name: [_best(path, settings, trust=trust) for path in group]
         for name, group in groups.items()
         if all(has_best(run) for path in group for run in run_folders(path))
     }
@@ -68,14 +74,14 @@ def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
 
 
 def grouped(
-    paths: Sequence[Path], *, ignoring: Sequence[str] = ()
+    paths: Sequence[Path], *, ignoring: Sequence[str] = (), trust: bool = False
 ) -> dict[tuple[str, str], list[Path]]:
     """Task and method -> the runs of it, which are then taken for seeds of one experiment.
 
     Runs of one method and task that were trained differently are kept apart, and then named after
     their folders. `ignoring` are arguments of environments that may differ within a task.
     """
-    configs = [read_config(path) for path in paths]
+    configs = [read_config(path, trust=trust) for path in paths]
     runs = [run.resolve() for path in paths for run in run_folders(path)]
     twice = [run for run in runs if runs.count(run) > 1]
     if twice:
@@ -142,8 +148,9 @@ def _task(config: Config, ignoring: Sequence[str]) -> dict[str, Any]:
     return {"name": config.env.name, **counting}
 
 
-def _best(folder: Path, settings: Settings) -> dict[str, Any]:
-    return evaluate(folder, Settings(settings.episodes, settings.max_steps, settings.seed, "best"))
+def _best(folder: Path, settings: Settings, *, trust: bool) -> dict[str, Any]:
+    best = Settings(settings.episodes, settings.max_steps, settings.seed, "best")
+    return evaluate(folder, best, trust=trust)
 
 
 def _rng() -> np.random.Generator:

@@ -40,18 +40,18 @@ class Settings:
             require_within("max-steps", self.max_steps, 1, self.MOST_STEPS)
 
 
-def evaluate(folder: str | Path, settings: Settings) -> dict[str, Any]:
+def evaluate(folder: str | Path, settings: Settings, *, trust: bool = False) -> dict[str, Any]:
     """Evaluate a run, or all seeds of a folder of runs, and keep the result in `evaluations/`.
 
     The numbers depend on what was learned and on the settings alone. A result that is already
-    there, of the same parameters and settings, is not computed again.
+    there, of the same parameters and settings, is not computed again. `trust` is as in `load`.
     """
     folder = run_path(folder)
     runs = run_folders(folder)
     reports: list[dict[str, Any]] = []
     for run in runs:  # which play in the same environment: chance needs to play but once
         random = _random_played(reports[0]) if reports else None
-        reports.append(_evaluate_run(run, settings, random))
+        reports.append(_evaluate_run(run, settings, random, trust=trust))
     if runs == [folder]:
         return reports[0]
     together = _described(
@@ -88,8 +88,10 @@ def diverged(run: Path) -> bool:
     return bool(lines) and bool(lines[-1]["diverged"])
 
 
-def _evaluate_run(run: Path, settings: Settings, random: Played | None = None) -> dict[str, Any]:
-    loaded = load(run, settings.checkpoint)
+def _evaluate_run(
+    run: Path, settings: Settings, random: Played | None, *, trust: bool
+) -> dict[str, Any]:
+    loaded = load(run, settings.checkpoint, trust=trust)
     fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
     known = _kept(run, settings)

@@ -83,6 +83,7 @@ def preset_config(parser: Parser, arguments: Sequence[str], default: str | None 
     except ConfigError as error:
         raise _with_installation(preset, error) from error
     add_config_flags(parser, config, arguments)
+    parser.usage = f"{parser.prog} PRESET [flags]"
     return config
 
 

@@ -146,7 +146,7 @@ class Config:
         if not trust:
             registry.require_trust(given)
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
-        records = {
+        records: dict[str, Any] = {
             name: record_from(one, given.get(name, {}), name) for name, one in RECORDS.items()
         }
         top = record_from(General, {key: given[key] for key in general if key in given})
@@ -175,7 +175,7 @@ class Config:
         for kind in KINDS:
             name = changes.get(f"{kind}.name", plain[kind]["name"])
             if name != plain[kind]["name"]:
-                kept = _kept_arguments(kind, name)
+                kept = kept_arguments(kind, name)
                 shared = {key: value for key, value in plain[kind].items() if key in kept}
                 plain[kind] = {"name": name, **shared}
                 if kind == "env":
@@ -194,13 +194,8 @@ class Config:
 
     def make_value(self, env: Task, *, key: PRNGKey) -> Value[Any]:
         """A new value of this method for the sizes of `env`."""
-        value: Value[Any] = self.method.build(
-            num_agents=env.num_agents,
-            num_actions=env.num_actions,
-            observation_size=env.observation_size,
-            state_size=env.state_size,
-            key=key,
-        )
+        spec = env.spec
+        value: Value[Any] = self.method.build(spec=spec, **spec._asdict(), key=key)
         return value
 
     def require_fit(self, env: Task) -> None:
@@ -273,7 +268,7 @@ def _component(kind: str, given: Mapping[str, Any]) -> Component:
     return Component(kind, convert(f"{kind}.name", str, name), arguments)
 
 
-def _kept_arguments(kind: str, name: str) -> set[str]:
+def kept_arguments(kind: str, name: str) -> set[str]:
     """The arguments that a component of this name takes over from the one that it replaces.
 
     Arguments of networks mean the same for all methods, those of schedules for all learners. The

@@ -15,7 +15,7 @@ from typing import Any
 
 from pairvdn.checks import hint
 from pairvdn.config import registry
-from pairvdn.config.config import SECTIONS, Config
+from pairvdn.config.config import SECTIONS, Config, kept_arguments
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.registry import KINDS
 from pairvdn.envs import HostEnvironment, external
@@ -48,8 +48,14 @@ class Recipe:
         return name
 
     def config(self, env: str, method: str) -> Config:
-        """The config for this environment and method."""
-        keys = _over(self.settings, self.methods.get(method, {}))
+        """The config for this environment and method.
+
+        Shared settings of the method are for networks; one that has others goes without them.
+        """
+        known = kept_arguments("method", method)
+        shared = self.settings.get("method", {})
+        networks = {key: shared[key] for key in shared if key in known or method == self.method}
+        keys = _over({**self.settings, "method": networks}, self.methods.get(method, {}))
         names = {"env": {"name": env}, "method": {"name": method}}
         return Config.from_dict(_over(keys, names))
 
@@ -223,7 +229,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(one, Mapping) or not isinstance(old, Mapping):
             merged[key] = one
         elif key in ("learner", "optimiser", "exploration") and "name" in one:
-            merged[key] = (dict(old) if old.get("name") == one["name"] else {}) | one
+            merged[key] = {**(old if old.get("name") == one["name"] else {}), **one}
         else:
             merged[key] = {**old, **one}
     return merged

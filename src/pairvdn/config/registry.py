@@ -33,6 +33,7 @@ from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.schedules import EXPLORATIONS, OPTIMISERS, SCHEDULES
 from pairvdn.envs import Task, external
 from pairvdn.learning import Learner
+from pairvdn.types import EnvSpec
 from pairvdn.values import Value
 from pairvdn.values.networks import GroupNetwork
 
@@ -76,7 +77,7 @@ KINDS: dict[str, Kind] = {
         values.names,
         values.constructor,
         "pairvdn.methods",
-        provided=("num_agents", "num_actions", "observation_size", "state_size", "key"),
+        provided=("spec", *EnvSpec._fields, "key"),
         handed_to=GroupNetwork,
     ),
     "learner": Kind(

@@ -47,6 +47,21 @@ def test_every_field_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert flag in shown
 
 
+def test_help_says_what_a_flag_means_its_choices_and_its_default(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["train", "wall/pairvdn", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "--learner.loss {squared,huber} penalty of a temporal-difference error; default: squared"
+        in shown
+    )
+    assert "--exploration.epochs N|none length of the schedule in epochs; none: the" in shown
+    assert "--method.hidden-sizes N,..." in shown
+    assert "default: 32,32" in shown
+    assert "--learner.name TEXT learner, one of paper, parallel, or your own" in shown
+
+
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]

@@ -91,5 +91,5 @@ def test_entry_points_that_fail_are_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(registry, "_registered", lambda group: found)
     with pytest.raises(ConfigError, match="cannot be imported: broken on purpose"):
         constructor("env", "broken")
-    with pytest.raises(ConfigError, match="own_parts:Other is a class, but not a subclass"):
+    with pytest.raises(ConfigError, match="own_parts:Other must be a subclass of Environment"):
         constructor("env", "other")

@@ -131,9 +131,11 @@ def _recipe_and_method(env: str, rest: str) -> tuple[Recipe, str] | None:
     if rest in KINDS["method"].names() or ":" in rest:
         return recipe_of(env), rest
     for name, variant in recipe_of(env).variants.items():
+        if variant.method is not None:
+            if rest == name:
+                return variant, variant.method
+            continue
         method = rest.removesuffix(f"-{name}")
-        if rest == name and variant.method is not None:
-            return variant, variant.method
         if method != rest and method in (variant.only or KINDS["method"].names()):
             return variant, method
     return None

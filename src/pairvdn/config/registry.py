@@ -208,9 +208,9 @@ def _not_a_name(section: Kind, name: str) -> ConfigError:
 def _checked(section: Kind, name: str, found: Any) -> Callable[..., Any]:
     """Refuse what cannot build this kind of thing; a function is known by what it returns."""
     if not callable(found):
-        raise ConfigError(f"{name} is a {type(found).__name__}, not a class or function.")
+        raise ConfigError(f"{name} must be a class or function, not {type(found).__name__}.")
     if inspect.isclass(found) and not issubclass(found, section.makes):
-        raise ConfigError(f"{name} is a class, but not a subclass of {_title(section.makes)}.")
+        raise ConfigError(f"{name} must be a subclass of {_title(section.makes)}, or a function.")
     build: Callable[..., Any] = found
     return build
 
@@ -219,7 +219,7 @@ def require_made(kind: str, name: str, made: Any) -> None:
     """Refuse what a constructor returned if it is not of its kind."""
     if not isinstance(made, KINDS[kind].makes):
         raise ConfigError(
-            f"{name} returned a {type(made).__name__}, not a {_title(KINDS[kind].makes)}."
+            f"{name} must return {_title(KINDS[kind].makes)}, not {type(made).__name__}."
         )
 
 

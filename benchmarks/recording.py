@@ -31,9 +31,9 @@ def measure(preset: str) -> None:
     config = load_preset(preset)
     steps = STEPS[config.env.name]
     config = config.replace({"env.max_steps": steps})
-    env = config.env.build()
-    value = config.build().make_value(key=jax.random.key(0))
-    hold = config.build().learner.collector.action_repeat
+    env = config.build_env()
+    value = config.make_value(env, key=jax.random.key(0))
+    hold = config.build_learner(env).collector.action_repeat
     arguments = {"episodes": EPISODES, "seed": 0, "action_repeat": hold}
     runs = [
         lambda: play_greedy(env, value, moments=(steps,), **arguments),

@@ -23,7 +23,6 @@ from typing import Any
 import jax
 
 from pairvdn.config import Config, load_preset
-from pairvdn.config.config import num_updates
 from pairvdn.runs.devices.distributed import Coordinator, connect
 from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.training import SeveralSeeds
@@ -173,7 +172,7 @@ def cost(config: Config) -> Cost:
         parameters=sum(leaf.size for leaf in weights),
         gradient_bytes=size(weights) + 3 * 4,  # the loss, the TD error and the greedy value, too
         steps=learner.most_steps,
-        updates=num_updates(config),
+        updates=config.num_updates(),
     )
 
 

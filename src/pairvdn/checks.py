@@ -10,14 +10,21 @@ import operator
 from collections.abc import Collection, Iterable
 from typing import Any
 
+MOST_NAMES = 20  # that a hint lists
+
 
 def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
-    """The nearest known name; if none is near, `otherwise`, or all of them."""
+    """The nearest known name; if none is near, `otherwise`, or all, or three of very many."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return otherwise or (f"known are {', '.join(known)}." if known else "there are none.")
+    if otherwise or not known:
+        return otherwise or "there are none."
+    if len(known) > MOST_NAMES:
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+        return f"the nearest are {', '.join(nearest)}."
+    return f"known are {', '.join(known)}."
 
 
 def require_at_least(minimum: int | float, **arguments: int | float) -> None:

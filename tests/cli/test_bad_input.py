@@ -23,6 +23,7 @@ CASES = [
     ("train wall", "There is no preset 'wall'"),
     ("train box-jump/vdn-papr", "did you mean 'box-jump/vdn-paper'"),
     ("train nonsense.toml", "cannot be read"),
+    ("train nothing", "There is no preset 'nothing'; the nearest are "),
     ("train wall/vdn wall/iql", "one argument too many"),
     # unknown flags
     ("train wall/vdn --epohcs 2", "did you mean '--epochs'"),
@@ -60,7 +61,7 @@ CASES = [
     ("train wall/vdn --learner.loss cubic", "loss must be one of"),
     ("train wall/vdn --method.activation tanh", "activation must be one of"),
     ("train wall/vdn --method.hidden-sizes 0", "must be positive"),
-    ("train wall/vdn --optimiser.learning-rate 0", "above 0"),
+    ("train wall/vdn --optimiser.learning-rate 0", "greater than 0"),
     ("train wall/vdn --exploration.start 1.5", "from 0 to 1"),
     ("train box-jump/vdn --env.variant table2", "variant must be one of"),
     ("train box-jump/vdn --env.num-boxes 0", "at least 1"),
@@ -72,6 +73,30 @@ CASES = [
     ("train wall/vdn --optimiser.name adm", "did you mean 'adam'"),
     ("train wall/vdn --exploration.name", "There is no exploration"),
     ("train wall/vdn --method.name pairvdn-sorted", "needs the positions"),
+    # classes and functions of one's own
+    (
+        "train nowhere.door:Door",
+        "There is no module 'nowhere' for the environment nowhere.door:Door",
+    ),
+    ("train own_parts:Dor", "own_parts has no 'Dor'; did you mean 'Door'"),
+    ("train own_parts:NUMBER", "own_parts:NUMBER must be a class or function, not int"),
+    ("train own_parts:Other", "own_parts:Other must be a subclass of Environment"),
+    ("train own_parts:nothing", "own_parts:nothing must return Environment, not NoneType"),
+    (
+        "train own_parts:Door",
+        "env 'own_parts:Door' needs num_agents; give it with --env.num-agents",
+    ),
+    ("train own_parts:Door --env.num-agnets 2", "did you mean '--env.num-agents'"),
+    ("train own_parts:Door --env.num-agents 1", "num_agents must be at least 2"),
+    ("train own_broken:Door", "own_broken cannot be imported: RuntimeError: broken on purpose"),
+    ("train wall/vdn --method own_parts:Other", "must be a subclass of Value"),
+    ("train wall/vdn --method own_parts:", "write your own as module.path:Name"),
+    (
+        "train wall/vdn --optimiser.name own_parts:nothing",
+        "must return GradientTransformation, not NoneType",
+    ),
+    ("train wall/vdn --learner.name own_parts:Dor", "own_parts has no 'Dor'"),
+    ("train wall/own_parts:Other", "must be a subclass of Value"),
     # environments of other libraries
     ("train pettingzoo:nowhere.env_v0 --method vdn", "pip install nowhere"),
     ("train pettingzoo:small_zoo.Lader --method vdn", "did you mean 'Ladder'"),
@@ -111,7 +136,8 @@ CASES = [
     # demo, list and benchmark
     ("demo --episodes 0", "--episodes must be at least 1"),
     ("demo --epochs none", "--epochs must be a whole number"),
-    ("list everything", "invalid choice"),
+    ("list everything", "There is no list 'everything'"),
+    ("list box-jmp", "did you mean 'box-jump'"),
     ("list --json", "There is no flag --json"),
     ("list presets methods", "one argument too many"),
     ("benchmark wal/vdn", "did you mean 'wall/vdn'"),

@@ -27,7 +27,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("pairvdn 0.")
 
 
-def test_keywords_of_a_external_environment_are_flags(capsys: pytest.CaptureFixture[str]) -> None:
+def test_keywords_of_an_external_environment_are_flags(capsys: pytest.CaptureFixture[str]) -> None:
     main(["train", "pettingzoo:small_zoo.Ladder", "--method", "dcg", "--help"])
     shown = capsys.readouterr().out
     for flag in ("--env.has-state", "--env.team-reward", "--method.name", "--method.graph"):
@@ -47,6 +47,21 @@ def test_every_field_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert flag in shown
 
 
+def test_help_says_what_a_flag_means_its_choices_and_its_default(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["train", "wall/pairvdn", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "--learner.loss {squared,huber} penalty of a temporal-difference error; default: squared"
+        in shown
+    )
+    assert "--exploration.epochs N|none length of the schedule in epochs; none: the" in shown
+    assert "--method.hidden-sizes N,..." in shown
+    assert "default: 32,32" in shown
+    assert "--learner.name TEXT learner, one of paper, parallel, or your own" in shown
+
+
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
@@ -54,3 +69,26 @@ def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
         assert name in shown
     assert main(["list", "methods"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(values.names())
+
+
+def test_list_of_one_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "box-jump"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    ours = {name for name in preset_names() if name.startswith("box-jump/")}
+    assert set(lines) == {"box-jump", "pretrained:box-jump", *ours}
+    assert lines["box-jump/best"].startswith("The recipe of `pretrained:box-jump`")
+    assert lines["box-jump/vdn-paper"].startswith("The paper's hyper-parameters")
+
+
+@pytest.mark.parametrize("what", ["schedules", "optimisers", "explorations", "pretrained"])
+def test_every_line_of_a_list_says_something(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", what]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert all(len(line.split(maxsplit=1)) == 2 for line in lines)
+
+
+def test_the_nearest_of_many_presets_are_three(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "nothing"]) == 2
+    says = capsys.readouterr().err.partition("the nearest are ")[2]
+    assert len([name for name in preset_names() if f"{name}," in says or f"{name}." in says]) == 3

@@ -2,13 +2,14 @@
 
 import json
 
+import jax
 import pytest
 
 from pairvdn.config import Config, load_preset, preset_names
-from pairvdn.config.config import num_updates
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import convert, parse
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.pairvdn import PairVdn
 
 BASE = load_preset("wall/pairvdn")
 
@@ -46,8 +47,18 @@ def test_the_papers_appendix_c() -> None:
     assert (config.optimiser.name, config.optimiser.arguments["learning_rate"]) == ("sgd", 1e-4)
     assert config.exploration.arguments == {"start": 1.0, "end": 0.05, "epochs": None}
     assert config.method.arguments["hidden_sizes"] == (128, 128)
-    assert num_updates(config) == 53_925  # as the docstring of paper_learner says
+    assert config.num_updates() == 53_925  # as the docstring of paper_learner says
     assert config.replace({"env.variant": "table1"}).build().env.num_agents == 16
+
+
+def test_an_environment_and_a_value_are_built_without_a_learner() -> None:
+    """Even where the learner could not be built."""
+    config = BASE.replace({"learner.replay_capacity": 1})
+    env = config.build_env()
+    value = config.make_value(env, key=jax.random.PRNGKey(0))
+    assert isinstance(value, PairVdn)
+    with pytest.raises(ConfigError, match="replay_capacity"):
+        config.build_learner(env)
 
 
 @pytest.mark.parametrize("name", ["box-jump/pairvdn", "box-jump/qmix-paper", "penalty/dcg"])
@@ -101,6 +112,7 @@ def test_another_method_keeps_its_networks_and_nothing_else() -> None:
         ({"env": 3}, "a table of keys"),
         ({"method.hidden_sizes": 3}, "a list"),
         ({"method.order": 3}, "a text or a list"),
+        ({"learner.loss": "cubic"}, "learner.loss must be one of 'squared', 'huber'"),
     ],
 )
 def test_wrong_values_are_named(changes: dict, says: str) -> None:
@@ -117,9 +129,8 @@ def test_wrong_values_are_named(changes: dict, says: str) -> None:
         ({"method.hidden_sizes": [0]}, "must be positive"),
         ({"learner.discount": 1.5}, "from 0 to 1"),
         ({"learner.batch_size": 0}, "at least 1"),
-        ({"learner.loss": "cubic"}, "loss must be one of"),
         ({"learner.replay_capacity": 1}, "replay_capacity must be at least"),
-        ({"optimiser.learning_rate": 0.0}, "above 0"),
+        ({"optimiser.learning_rate": 0.0}, "greater than 0"),
         ({"optimiser.decay_to": 2.0}, "from 0 to 1"),
         ({"exploration.end": 2.0}, "from 0 to 1"),
         ({"method.name": "pairvdn-sorted"}, "needs the positions"),

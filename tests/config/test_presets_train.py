@@ -79,14 +79,14 @@ def test_there_is_a_preset_of_every_method_that_fits_an_environment() -> None:
         for method in values.names()
         if f"{env}/{method}" not in preset_names()
     }
-    # Neighbours need places; 3^15 joint actions are too many for one table.
-    placeless = {
+    # Neighbours need positions; 9^15 joint actions are too many for one table.
+    without_positions = {
         (env, method)
         for env in envs.names()
         for method in ("pairvdn-sorted", "vdn-neighbours")
         if not isinstance(envs.make(env), HasPositions)
     }
-    assert missing == placeless | {("sensor", "dqn")}
+    assert missing == without_positions | {("sensor", "dqn")}
 
 
 def _small(preset: str) -> Config:

@@ -10,13 +10,13 @@ PRESET = load_preset("box-jump/vdn-paper")
 
 def test_it_is_trained_in_one_environment_and_evaluated_in_the_other():
     built = PRESET.replace({"training_env.start_tower": 3, "training_env.max_steps": 20}).build()
-    practised = built.learner.collector.env
-    assert (practised.parameters.start_tower, practised.max_steps) == (3, 20)
+    training = built.learner.collector.env
+    assert (training.parameters.start_tower, training.max_steps) == (3, 20)
     assert (built.env.parameters.start_tower, built.env.max_steps) == (0, 400)
-    assert practised.parameters.fixed_rotation == built.env.parameters.fixed_rotation
+    assert training.parameters.fixed_rotation == built.env.parameters.fixed_rotation
 
 
-def test_without_practice_there_is_one_environment():
+def test_without_training_env_there_is_one_environment():
     built = PRESET.build()
     assert built.learner.collector.env is built.env
 

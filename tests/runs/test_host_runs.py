@@ -64,30 +64,32 @@ def test_what_is_written_down(runs: Path) -> None:
 
 
 def test_load_and_evaluate(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    loaded = pairvdn.load(runs / "seed-0")
+    loaded = pairvdn.load(runs / "seed-0", trust=True)
     assert isinstance(loaded.env, HostEnvironment)
     with pytest.raises(ValueError, match="no scenes"):
         record_greedy(loaded.env, loaded.value, seed=0)
-    assert main(["watch", str(runs / "seed-0"), "--out", "page.html"]) == 2
+    assert main(["watch", str(runs / "seed-0"), "--out", "page.html", "--trust"]) == 2
     assert "no scenes to record" in capsys.readouterr().err
     told = []
     for _ in range(2):
-        assert main(["evaluate", str(runs / "seed-0"), "--episodes", "20", "--json"]) == 0
+        assert (
+            main(["evaluate", str(runs / "seed-0"), "--episodes", "20", "--json", "--trust"]) == 0
+        )
         told.append(json.loads(capsys.readouterr().out))
     assert told[0] == told[1]
     assert told[0]["return"]["values"] == [103.0] * 20
     assert told[0]["random"]["values"] == [103.0] * 30
     # A shorter episode: 1 + 2 and 10 + 20 + 30.
-    assert main(["evaluate", str(runs), "--max-steps", "3", "--json"]) == 0
+    assert main(["evaluate", str(runs), "--max-steps", "3", "--json", "--trust"]) == 0
     short = json.loads(capsys.readouterr().out)
     assert short["return"]["mean"] == 63
     assert short["interval_over"] == "seeds"
 
 
 def test_compare_and_plot(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(runs), "--episodes", "2"]) == 0
+    assert main(["compare", str(runs), "--episodes", "2", "--trust"]) == 0
     assert "pettingzoo:small_zoo.Ladder" in capsys.readouterr().out
-    assert main(["plot", str(runs), "--out", str(tmp_path / "curves")]) == 0
+    assert main(["plot", str(runs), "--out", str(tmp_path / "curves"), "--trust"]) == 0
     assert (tmp_path / "curves.png").exists()
 
 
@@ -100,10 +102,10 @@ def test_a_stopped_run_goes_on_with_new_episodes_and_says_so(tmp_path: Path) -> 
     with pytest.raises(Interrupted, match="stopped after epoch 1 of 3"):
         train(config, run, on_epoch=stop)
     said: list[str] = []
-    assert resume(run, say=said.append)
+    assert resume(run, say=said.append, trust=True)
     assert any(line.startswith("warning") and "episodes restart" in line for line in said)
     assert len(metrics_without_clock(run)) == 3
-    assert not resume(run)
+    assert not resume(run, trust=True)
     with np.load(run / "checkpoints/epoch-000003/learner.npz") as stored:
         assert all(np.isfinite(stored[name]).all() for name in stored)
 
@@ -116,6 +118,6 @@ def test_several_seeds_that_were_stopped_go_on_where_they_were(tmp_path: Path) -
         train(CONFIG, tmp_path, num_seeds=2, on_epoch=stop)
     assert len(metrics_without_clock(tmp_path / "seed-0")) == 1
     said: list[str] = []
-    assert resume(tmp_path, say=said.append)
+    assert resume(tmp_path, say=said.append, trust=True)
     assert any("one after the other" in line for line in said)
     assert [len(metrics_without_clock(tmp_path / f"seed-{seed}")) for seed in (0, 1)] == [2, 2]

@@ -12,21 +12,24 @@ from collections.abc import Callable, Sequence
 import pairvdn
 from pairvdn.checks import hint
 
-# name -> (module:function, what it does). Imported when called: help must not wait for jax.
+# name -> (module:function, summary). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
     "benchmark": ("pairvdn.cli.benchmark:main", "print how fast a preset runs here"),
-    "compare": ("pairvdn.cli.compare:main", "compare runs: intervals, who is better"),
+    "compare": ("pairvdn.cli.compare:main", "compare runs, with confidence intervals"),
     "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
-    "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with the value of a run"),
-    "export": ("pairvdn.cli.export:main", "copy the learned value of a run, to share it"),
+    "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with a trained run"),
+    "export": (
+        "pairvdn.cli.export:main",
+        "copy a trained value without its training state, to share it",
+    ),
     "grid": ("pairvdn.cli.grid:main", "train many runs: here, in processes, on a Ray cluster"),
-    "list": ("pairvdn.cli.listing:main", "list environments, methods, presets, trained teams"),
+    "list": ("pairvdn.cli.listing:main", "list environments, methods, presets and more"),
     "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
     "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped"),
-    "train": ("pairvdn.cli.train:main", "train from a preset"),
-    "watch": ("pairvdn.cli.watch:main", "see what the agents of a run do, and why"),
+    "train": ("pairvdn.cli.train:main", "train from a preset, or your own environment"),
+    "watch": ("pairvdn.cli.watch:main", "show what the agents of a run do, and why"),
 }
 
 
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, *arguments: str) -> int:
-    """Run a sub-command; what a user can mend is one line, what only we can is a traceback."""
+    """Run a sub-command; an error that the user can fix is one line, a bug is a traceback."""
     from pairvdn.config.errors import ConfigError, one_line
     from pairvdn.learning import Diverged
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
@@ -68,7 +71,7 @@ def _run(name: str, *arguments: str) -> int:
         return _fail(1, one_line(error))
     except Interrupted as stop:
         return _fail(128 + stop.signum, one_line(stop))
-    except OSError as error:  # a place that cannot be read or written
+    except OSError as error:  # a file that cannot be read or written
         if error.filename is None:
             raise
         return _fail(1, f"{error.filename}: {error.strerror}")
@@ -89,7 +92,7 @@ def _overview() -> str:
             "",
             *lines,
             "",
-            "`pairvdn COMMAND --help` tells more, `pairvdn --version` the version.",
+            "`pairvdn COMMAND --help` explains a command, `pairvdn --version` prints the version.",
             "Start with: pairvdn train box-jump/pairvdn",
         ]
     )

@@ -29,9 +29,15 @@ random policy and with a network that was never trained, and draw its learning c
 def main(arguments: Sequence[str]) -> int:
     """Train, evaluate, draw."""
     parser = Parser("demo", ABOUT)
-    parser.add_argument("--out", type=Path, help="a new folder (now runs/demo-NUMBER)")
-    parser.add_argument("--epochs", default=str(EPOCHS), help=f"how long to train (now {EPOCHS})")
-    parser.add_argument("--episodes", default="20", help="episodes of an evaluation (now 20)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="a new folder; default: runs/demo-NUMBER"
+    )
+    parser.add_argument(
+        "--epochs", default=str(EPOCHS), metavar="N", help=f"length of training; default: {EPOCHS}"
+    )
+    parser.add_argument(
+        "--episodes", default="20", metavar="N", help="episodes of an evaluation; default: 20"
+    )
     given = parser.parse_all(arguments)
     plot, film, stage = drawing("curves").plot_runs, drawing("film"), drawing("stage")
     out = given.out or _free_folder()

@@ -1,26 +1,20 @@
 """Flags: a parser whose complaints are one line, and the fields of a config as flags."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from pairvdn.checks import hint
 from pairvdn.config import Config
-from pairvdn.config.components import KINDS, known_arguments
+from pairvdn.config.components import known_arguments
 from pairvdn.config.config import RECORDS, TRAINING_ENV, record_arguments
 from pairvdn.config.errors import ConfigError
-from pairvdn.config.schema import Argument, describe, parse
+from pairvdn.config.registry import KINDS, module_of
+from pairvdn.config.schema import NOT_GIVEN, Argument, metavar, parse
 
 _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
-_UNITS = {
-    "epochs": "length of the run",
-    "seed": "where the random numbers start",
-    "evaluation.every": "epochs between greedy evaluations",
-    "evaluation.episodes": "episodes of each",
-    "checkpoints.every": "least epochs between checkpoints",
-    "checkpoints.seconds": "least seconds between checkpoints",
-    "checkpoints.keep": "how many checkpoints are kept",
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -58,10 +52,43 @@ def _with_dashes(argument: str) -> str:
     return name.replace("_", "-") + equals + value
 
 
-def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
-    """A flag for each field of this config, with its present value in the help.
+class _Trust(argparse.Action):
+    """Sets `trust`, and finds modules in the current folder, as a command that names them does."""
 
-    A component that leaves open which arguments it has takes those that are given, too.
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        namespace.trust = True
+        find_modules_here()
+
+
+def add_trust_flag(parser: Parser) -> None:
+    """`--trust`: the user agrees that modules which a config names are imported."""
+    parser.add_argument(
+        "--trust",
+        action=_Trust,
+        nargs=0,
+        default=False,
+        help="import the modules that the config names (module:Name, pettingzoo:NAME), also from "
+        "the current folder; this runs their code",
+    )
+
+
+def find_modules_here() -> None:
+    """Let modules be imported from the current folder, where the user said which."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def find_named_modules(kind: str, name: str) -> None:
+    """If this name, given on the command line, chooses a module: look for it here, too."""
+    if module_of(kind, name) is not None:
+        find_modules_here()
+
+
+def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
+    """A flag for each field of this config, with its meaning, its choices and its default.
+
+    A component whose arguments only its constructor knows takes any that are given.
     """
     plain = config.to_dict()
     general = parser.add_argument_group("run")
@@ -74,16 +101,30 @@ def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -
     for kind in KINDS:
         name = plain[kind]["name"]
         group = parser.add_argument_group(f"{kind} {name}")
-        _add(group, f"{kind}.name", Argument("name", str), name)
+        _add(group, f"{kind}.name", _name_argument(kind), name)
         others = [*plain[kind], *_keys_of(kind, arguments)]
         others = [key for key in dict.fromkeys(others) if key != "name"]
         for key, argument in known_arguments(kind, name, others).items():
-            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, "not set"))
-    # Any argument of the environment; the help shows those that the config has.
-    group = parser.add_argument_group(f"{TRAINING_ENV}: the environment while training")
-    training = [*plain[TRAINING_ENV], *_keys_of(TRAINING_ENV, arguments)]
-    for key, argument in _training_env_arguments(config, training).items():
-        _add(group, f"{TRAINING_ENV}.{key}", argument, plain[TRAINING_ENV].get(key, "not set"))
+            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, NOT_GIVEN))
+    _add_training_env(parser, config, arguments)
+
+
+def _name_argument(kind: str) -> Argument:
+    names = ", ".join(KINDS[kind].names())
+    meaning = f"{KINDS[kind].title}, one of {names}, or your own, module:Name"
+    return Argument("name", str, meaning=meaning)
+
+
+def _add_training_env(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
+    """Any argument of the environment is a flag; help shows those that the config has."""
+    group = parser.add_argument_group(
+        TRAINING_ENV,
+        f"--{TRAINING_ENV.replace('_', '-')}.ARGUMENT changes an argument of the environment while "
+        "training; evaluations ignore it",
+    )
+    keys = [*config.training_env, *_keys_of(TRAINING_ENV, arguments)]
+    for key, argument in _training_env_arguments(config, keys).items():
+        _add(group, f"{TRAINING_ENV}.{key}", argument, config.training_env.get(key, NOT_GIVEN))
 
 
 def _training_env_arguments(config: Config, keys: Sequence[str]) -> dict[str, Argument]:
@@ -94,7 +135,7 @@ def _training_env_arguments(config: Config, keys: Sequence[str]) -> dict[str, Ar
 def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
     """The fields of a component that flags among the arguments name."""
     flags = [_with_dashes(one).partition("=")[0] for one in arguments]
-    prefix = f"--{kind}."
+    prefix = f"--{kind.replace('_', '-')}."
     return [
         flag.removeprefix(prefix).replace("-", "_") for flag in flags if flag.startswith(prefix)
     ]
@@ -102,21 +143,29 @@ def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
 
 def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
     names = [f"--{path.replace('_', '-')}"] + ([_SHORT[path]] if path in _SHORT else [])
-    shown = ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
-    about = f"{_UNITS[path]}; " if path in _UNITS else ""
+    texts = [argument.meaning] if argument.meaning else []
+    if value is not NOT_GIVEN:
+        texts.append(f"default: {_shown(value)}")
     group.add_argument(
         *names,
         dest=path,
-        metavar="X",
+        metavar=metavar(argument.kind),
         default=argparse.SUPPRESS,
-        help=f"{about}{describe(argument.kind)} (now {shown})".replace("%", "%%"),
+        help="; ".join(texts).replace("%", "%%"),
         # A flag alone says true.
         **({"nargs": "?", "const": "true"} if argument.kind is bool else {}),
     )
 
 
+def _shown(value: Any) -> str:
+    """A value as one would write it after a flag."""
+    if isinstance(value, tuple):
+        return ",".join(map(_shown, value))
+    return str(value) if isinstance(value, str) else str(value).lower()
+
+
 def changed(config: Config, namespace: argparse.Namespace) -> Config:
-    """The config with what the flags say."""
+    """The config with the values of the flags."""
     given = {key: text for key, text in vars(namespace).items() if _is_field(key)}
     changes: dict[str, Any] = {}
     for path, text in given.items():
@@ -148,8 +197,9 @@ def renamed(config: Config, arguments: Sequence[str]) -> Config:
         long = next((f"--{path}" for path, short in _SHORT.items() if short == flag), flag)
         kind = long.removeprefix("--").removesuffix(".name")
         if long == f"--{kind}.name" and kind in KINDS:
-            following = arguments[place + 1 : place + 2]
-            names[f"{kind}.name"] = value if equals else "".join(following)
+            name = value if equals else "".join(arguments[place + 1 : place + 2])
+            find_named_modules(kind, name)
+            names[f"{kind}.name"] = name
     return config.replace(names)
 
 

@@ -1,56 +1,85 @@
-"""`pairvdn list`: what there is, one line each."""
+"""`pairvdn list`: names that other commands take, one line each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pairvdn import envs, values
+from pairvdn.checks import hint
 from pairvdn.cli.flags import Parser
-from pairvdn.config import load_preset, preset_names
+from pairvdn.config import registry
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.presets import presets_of
+from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
 from pairvdn.runs.folder import read_config
 from pairvdn.runs.pretrained import PREFIX, pretrained_names, run_path
 
+ABOUT = """List names, one line each: those of a kind (`pairvdn list methods`), the presets of an
+environment (`pairvdn list box-jump`), or all names."""
+Lines = Iterator[tuple[str, str]]
+
 
 def main(arguments: Sequence[str]) -> int:
-    """List environments, methods, presets and trained teams."""
-    parser = Parser("list", "List environments, methods, presets and trained teams, one line each.")
-    parser.add_argument("what", nargs="?", choices=sorted(_LISTS), help="only these")
-    given = parser.parse_all(arguments)
-    chosen = [given.what] if given.what else list(_LISTS)
-    for what in chosen:
-        if given.what is None:
-            print(f"{what}:")
-        for name, about in _LISTS[what]():
-            print(f"  {name:<30} {about}".rstrip())
+    """List environments, methods, presets, trained teams and more."""
+    parser = Parser("list", ABOUT)
+    kinds = ", ".join(_LISTS)
+    parser.add_argument("what", nargs="?", help=f"{kinds}, or an environment")
+    what = parser.parse_all(arguments).what
+    if what in _LISTS:
+        _print(_LISTS[what]())
+    elif what is None:
+        for kind, lines in _LISTS.items():
+            print(f"{kind}:")
+            _print(lines())
+    else:
+        _print_environment(what)
     return 0
 
 
-def _environments() -> list[tuple[str, str]]:
-    ours = [(name, _summary(envs.constructor(name))) for name in envs.names()]
-    return ours + [(one.form, one.about) for one in external.LIBRARIES.values()]
+def _print_environment(name: str) -> None:
+    """Its summary, presets and trained teams."""
+    known = KINDS["env"].names()
+    if name not in known:
+        raise ConfigError(f"There is no list {name!r}; {hint(name, [*_LISTS, *known])}")
+    _print([(name, _summary("env", name)), *presets_of(name).items()])
+    _print(line for line in _pretrained() if line[0] == PREFIX + name)
 
 
-def _methods() -> list[tuple[str, str]]:
-    return [(name, _summary(values.constructor(name))) for name in values.names()]
+def _print(lines: Any) -> None:
+    for name, about in lines:
+        print(f"  {name:<30} {about}".rstrip())
 
 
-def _presets() -> list[tuple[str, str]]:
-    configs = [(name, load_preset(name)) for name in preset_names()]
-    return [(name, f"{config.epochs} epochs, {config.learner.name}") for name, config in configs]
+def _named(kind: str) -> Callable[[], Lines]:
+    return lambda: ((name, _summary(kind, name)) for name in KINDS[kind].names())
 
 
-def _pretrained() -> list[tuple[str, str]]:
-    found = {PREFIX + name: read_config(run_path(PREFIX + name)) for name in pretrained_names()}
-    return [(name, f"{one.env.name}, {one.method.name}") for name, one in found.items()]
+def _environments() -> Lines:
+    yield from _named("env")()
+    yield from ((one.form, one.about) for one in external.LIBRARIES.values())
 
 
-_LISTS: dict[str, Callable[[], list[tuple[str, str]]]] = {
+def _presets() -> Lines:
+    for env in KINDS["env"].names():
+        yield from sorted(presets_of(env).items())
+
+
+def _pretrained() -> Lines:
+    for name in pretrained_names():
+        config = read_config(run_path(PREFIX + name))
+        yield PREFIX + name, f"{config.env.name}, {config.method.name}"
+
+
+_LISTS: dict[str, Callable[[], Lines]] = {
     "environments": _environments,
-    "methods": _methods,
+    "methods": _named("method"),
     "presets": _presets,
     "pretrained": _pretrained,
+    "schedules": _named("learner"),
+    "optimisers": _named("optimiser"),
+    "explorations": _named("exploration"),
 }
 
 
-def _summary(documented: Any) -> str:
+def _summary(kind: str, name: str) -> str:
+    documented = registry.constructor(kind, name)
     return str(documented.__doc__ or "").strip().partition("\n")[0]

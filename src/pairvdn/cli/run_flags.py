@@ -20,15 +20,6 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="run folders")
 
 
-def add_trust(parser: Parser) -> None:
-    """Consent to importing code."""
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="import the classes that the run's config names; only for folders you trust",
-    )
-
-
 def add_checkpoint(parser: Parser) -> None:
     """The checkpoint to load."""
     parser.add_argument(

@@ -6,18 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.devices import add_device_flags, flat, shards_of
-from pairvdn.cli.flags import Parser, add_config_flags, changed, positive, renamed
+from pairvdn.cli.flags import (
+    Parser,
+    add_config_flags,
+    add_trust_flag,
+    changed,
+    find_modules_here,
+    find_named_modules,
+    positive,
+    renamed,
+)
 from pairvdn.cli.progress import progress
-from pairvdn.config import Config, load_preset, preset_names
+from pairvdn.config import Config, load_preset
 from pairvdn.config.errors import ConfigError
+from pairvdn.config.presets import is_preset
 from pairvdn.envs import external
 from pairvdn.runs import train
 from pairvdn.runs.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
 
-ABOUT = """Train from a preset, ENV/METHOD (our own recipe) or ENV/METHOD-paper (the paper's
-hyper-parameters); `pairvdn list` names them all. A .toml file, a run's config.toml say, will do
-too, and so does an environment of another library: pettingzoo:MODULE.ENV --method METHOD, or
-jaxmarl:NAME. Every field of the config is a flag; which there are depends on the preset:
+ABOUT = """Train from a preset: ENV/METHOD is our own recipe, ENV/METHOD-paper has the paper's
+hyper-parameters; `pairvdn list` names them all. Instead of a preset, name
+
+  jaxmarl:NAME             an environment of JaxMARL
+  pettingzoo:MODULE.ENV    an environment of PettingZoo
+  mypackage.door:Door      your own class or function, here and after --method and the like
+  FILE.toml                the config of another run
+
+Every field of the config is a flag; which there are depends on the preset:
 `pairvdn train box-jump/pairvdn --help`."""
 
 
@@ -25,10 +40,13 @@ def main(arguments: Sequence[str]) -> int:
     """Train from a preset."""
     parser = Parser("train", ABOUT)
     parser.add_argument("preset", metavar="PRESET", help="for example box-jump/pairvdn")
-    parser.add_argument("--out", type=Path, help="a new folder; default runs/ENV-METHOD-NUMBER")
     parser.add_argument(
-        "--seeds", metavar="N", help="train so many seeds side by side, from --seed"
+        "--out", type=Path, metavar="FOLDER", help="a new folder; default: runs/ENV-METHOD-NUMBER"
     )
+    parser.add_argument(
+        "--seeds", metavar="N", help="number of seeds, counted from --seed, trained side by side"
+    )
+    add_trust_flag(parser)
     add_device_flags(parser)
     add_output_flags(parser)
     config = preset_config(parser, arguments)
@@ -55,50 +73,77 @@ def main(arguments: Sequence[str]) -> int:
 
 def preset_config(parser: Parser, arguments: Sequence[str], default: str | None = None) -> Config:
     """The config of the preset among the arguments, whose fields become flags of the parser."""
-    first = [one for one in arguments[:1] if not one.startswith("-")]
-    named = [one for one in arguments if _is_preset(one)]
-    preset = next(iter(named + first), default)
+    preset = _preset_among(arguments) or default
     if preset is None:
         if {"-h", "--help"} & set(arguments):
             parser.parse_args(["--help"])
         raise ConfigError(f"which preset? {parser.prog} PRESET; see `pairvdn list`.")
-    config = renamed(_read(preset), arguments)
+    try:
+        config = renamed(_read(preset, trust="--trust" in arguments), arguments)
+    except ConfigError as error:
+        raise _with_installation(preset, error) from error
     add_config_flags(parser, config, arguments)
+    parser.usage = f"{parser.prog} PRESET [flags]"
     return config
 
 
-def _is_preset(argument: str) -> bool:
-    prefix, colon, _ = argument.partition(":")
-    of_a_library = bool(colon) and prefix in external.LIBRARIES
-    return of_a_library or argument in preset_names() or argument.endswith(".toml")
+def _preset_among(arguments: Sequence[str]) -> str | None:
+    """The argument that names a preset: the first, or one after flags that looks like a preset."""
+    if arguments and not arguments[0].startswith("-"):
+        return arguments[0]
+    pairs = itertools.pairwise(arguments)
+    return next((one for flag, one in pairs if _looks_like_preset(one, after=flag)), None)
 
 
-def _read(preset: str) -> Config:
+def _looks_like_preset(argument: str, *, after: str) -> bool:
+    if argument.startswith("-") or (":" in argument and after.endswith((".name", "--method"))):
+        return False
+    return argument.endswith(".toml") or is_preset(argument)
+
+
+def _read(preset: str, *, trust: bool) -> Config:
     if not preset.endswith(".toml"):
+        env, _, method = preset.partition("/")
+        find_named_modules("env", env)
+        find_named_modules("method", method)
         return load_preset(preset)
+    if trust:
+        find_modules_here()
     try:
-        return Config.from_toml(Path(preset).read_text(encoding="utf-8"))
+        return Config.from_toml(Path(preset).read_text(encoding="utf-8"), trust=trust)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{preset} cannot be read: {error}") from error
 
 
+def _with_installation(preset: str, error: ConfigError) -> ConfigError:
+    """With the command that installs a library's package, whose name the user has typed."""
+    cause = error.__cause__
+    if preset.partition(":")[0] not in external.LIBRARIES or not isinstance(
+        cause, ModuleNotFoundError
+    ):
+        return error
+    return ConfigError(f"{error} If {cause.name} is a package: pip install {cause.name}")
+
+
 def add_output_flags(parser: Parser) -> None:
-    """Flags about what is shown and logged."""
+    """Flags about what is printed and logged."""
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
     parser.add_argument("--wandb", action="store_true", help="log to Weights & Biases as well")
     parser.add_argument(
-        "--no-tensorboard", action="store_true", help="no event files, though tensorboardX is here"
+        "--no-tensorboard",
+        action="store_true",
+        help="write no event files, even if tensorboardX is installed",
     )
 
 
 def require_loggers(given: argparse.Namespace) -> None:
-    """Refuse before anything is written."""
+    """Refuse a logger that is not installed, before anything is written."""
     if given.wandb:
         require_wandb()
 
 
 def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
-    """Where the numbers go besides the folder."""
+    """The loggers that get the metrics besides the folder."""
     chosen: list[Logger] = []
     if has_tensorboard() and not given.no_tensorboard:
         chosen.append(tensorboard(folder))
@@ -108,8 +153,7 @@ def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Log
 
 
 def _free_folder(config: Config) -> Path:
-    env = config.env.name.replace(":", "-")  # which file systems and shells take amiss
-    numbered = (
-        Path("runs") / f"{env}-{config.method.name}-{number}" for number in itertools.count(1)
-    )
+    # File systems and shells dislike colons.
+    name = f"{config.env.name}-{config.method.name}".replace(":", "-")
+    numbered = (Path("runs") / f"{name}-{number}" for number in itertools.count(1))
     return next(folder for folder in numbered if not folder.exists())

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.films import add_film_flags, film_every, show_films
-from pairvdn.cli.flags import Parser
+from pairvdn.cli.flags import Parser, add_trust_flag
 from pairvdn.cli.run_flags import (
     add_checkpoint,
     add_episode_flags,
     add_run,
-    add_trust,
     episode_settings,
 )
 from pairvdn.runs.analysis.record import record_both, record_run
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     add_checkpoint(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help="write here and open nothing")
     add_film_flags(parser)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     settings = episode_settings(given)
     if given.out is not None and given.out.is_dir():

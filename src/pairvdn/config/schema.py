@@ -1,7 +1,8 @@
-"""Which arguments a constructor takes, read from its signature, and values checked against it.
+"""Which arguments a constructor takes, read from its code, and values checked against them.
 
-Configs are checked against the code itself: a new argument of an environment or a method is a key
-of presets and a flag of the command line without being written down a second time.
+Signatures tell names, types and defaults, docstrings (`Args:` or `Attributes:`) tell meanings. A
+new argument of an environment or a method is a key of configs and a documented flag of the command
+line without being written down a second time.
 """
 
 import dataclasses
@@ -11,49 +12,113 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeVar, Union
 
-from pairvdn.config.errors import ConfigError
+from pairvdn.checks import hint
+from pairvdn.config.docstrings import meanings
+from pairvdn.config.errors import ConfigError, one_line
+
+Record = TypeVar("Record")
 
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
-# An argument of which only its value tells the type.
+# An argument without an annotation: its value has the type that it has.
 PLAIN: Any = bool | int | float | str | None
+# A constructor that takes `**arguments` may name the dataclass that documents them in this
+# attribute. The constructor decides their defaults.
+ARGUMENTS_RECORD = "arguments_record"
 
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """One argument: its type as annotated, and its default where the signature tells it."""
+    """One argument: its type as annotated, its default where the code tells it, its meaning."""
 
     name: str
     kind: Any
     default: Any = NOT_GIVEN
+    meaning: str = ""
+    required: bool = False
 
 
 def arguments_of(
     build: Callable[..., Any],
-    provided: Collection[str],
+    provided: Collection[str] = (),
     handed_to: Callable[..., Any] | None = None,
 ) -> dict[str, Argument]:
     """The arguments of a constructor or function, without those that the caller provides.
 
     Keyword arguments that are annotated with a `TypedDict`, as the networks' are, count too; they
-    are handed on to `handed_to`, whose signature has their defaults.
+    are passed on to `handed_to`, whose signature has their defaults. So do the fields of an
+    `arguments_record`. Arguments of a type that no config can hold are left to their defaults.
     """
-    function = _function(build)
-    hints = typing.get_type_hints(function)
-    later = {} if handed_to is None else inspect.signature(_function(handed_to)).parameters
+    hints, documented = _hints(_function(build)), meanings(build)
+    later = {} if handed_to is None else _parameters(handed_to)
     found: dict[str, Argument] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            for keyword, kind in _typed_keywords(hints.get(name)).items():
-                found[keyword] = Argument(keyword, kind, _default(later.get(keyword)))
-        elif name != "self" and name not in provided:
-            found[name] = Argument(name, hints[name], _default(parameter))
-    return found
+    for name, parameter in _parameters(build).items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found |= _typed_keywords(hints.get(name), later)
+        elif parameter.kind is not parameter.VAR_POSITIONAL and name not in provided:
+            default = _default(parameter)
+            kind = hints.get(name, PLAIN)
+            if _is_plain(kind) or default is NOT_GIVEN:
+                required = default is NOT_GIVEN
+                found[name] = Argument(name, kind, default, documented.get(name, ""), required)
+    record = getattr(build, ARGUMENTS_RECORD, None)
+    return found if record is None else found | fields_of(record)
+
+
+def parameters_of(build: Callable[..., Any]) -> frozenset[str]:
+    """The names of all parameters of a constructor or function."""
+    return frozenset(_parameters(build))
+
+
+def takes_others(build: Callable[..., Any]) -> bool:
+    """Whether only the constructor knows all arguments: it takes keywords without a type."""
+    return any(
+        parameter.kind is parameter.VAR_KEYWORD and parameter.annotation is parameter.empty
+        for parameter in _parameters(build).values()
+    )
+
+
+def fields_of(record: type) -> dict[str, Argument]:
+    """The fields of a dataclass as arguments; their defaults are left to the dataclass."""
+    hints, documented = typing.get_type_hints(record), meanings(record)
+    return {
+        field.name: Argument(field.name, hints[field.name], meaning=documented.get(field.name, ""))
+        for field in dataclasses.fields(record)
+    }
+
+
+def record_from(record: type[Record], given: Mapping[str, Any], where: str = "") -> Record:
+    """A dataclass from plain values; errors name the key, as `where.key`."""
+    known = fields_of(record)
+    prefix = f"{where}." if where else ""
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"There is no key {prefix + key!r}; {hint(key, known)}")
+    checked = {key: convert(prefix + key, known[key].kind, value) for key, value in given.items()}
+    try:
+        return record(**checked)
+    except ConfigError:
+        raise
+    except ValueError as error:
+        raise ConfigError(prefix + one_line(error)) from error
 
 
 def _function(build: Callable[..., Any]) -> Callable[..., Any]:
     return build.__init__ if inspect.isclass(build) else build
+
+
+def _parameters(build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    parameters = dict(inspect.signature(_function(build)).parameters)
+    parameters.pop("self", None)
+    return parameters
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except (NameError, TypeError):  # a name that exists only for type checkers; no function
+        return {}
 
 
 def _default(parameter: inspect.Parameter | None) -> Any:
@@ -62,30 +127,36 @@ def _default(parameter: inspect.Parameter | None) -> Any:
     return parameter.default
 
 
-def takes_others(build: Callable[..., Any]) -> bool:
-    """Whether there may be arguments besides those of the signature: keywords without a type."""
-    function = build.__init__ if inspect.isclass(build) else build
-    return any(
-        parameter.kind is inspect.Parameter.VAR_KEYWORD and parameter.annotation is parameter.empty
-        for parameter in inspect.signature(function).parameters.values()
-    )
-
-
-def fields_of(record: type) -> dict[str, Argument]:
-    """The fields of a dataclass as arguments whose defaults something else decides."""
-    hints = typing.get_type_hints(record)
+def _typed_keywords(kind: Any, later: Mapping[str, inspect.Parameter]) -> Mapping[str, Argument]:
+    """The arguments that `**keywords: Unpack[SomeTypedDict]` stands for."""
+    if not typing.get_args(kind):
+        return {}
+    (keywords,) = typing.get_args(kind)  # Unpack[keywords]
+    documented = meanings(keywords)
     return {
-        field.name: Argument(field.name, hints[field.name]) for field in dataclasses.fields(record)
+        name: Argument(name, kind, _default(later.get(name)), documented.get(name, ""))
+        for name, kind in typing.get_type_hints(keywords).items()
     }
 
 
-def _typed_keywords(kind: Any) -> Mapping[str, Any]:
-    inner = typing.get_args(kind)
-    return typing.get_type_hints(inner[0]) if inner else {}
+def _is_plain(kind: Any) -> bool:
+    """Whether a config can hold values of this type."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return True
+    if origin in (Union, types.UnionType):
+        return all(map(_is_plain, inner))
+    if _is_sequence(origin):
+        return _is_plain(inner[0])
+    return kind in _SIMPLE
+
+
+def _is_sequence(origin: Any) -> bool:
+    return inspect.isclass(origin) and issubclass(origin, Sequence)
 
 
 def convert(where: str, kind: Any, value: Any) -> Any:
-    """The value as this type, or `ConfigError`; whole numbers are welcome as floats."""
+    """The value as this type, or `ConfigError`; a whole number may stand for a float."""
     converted = _convert(kind, value)
     if converted is NOT_GIVEN:
         raise ConfigError(f"{where} must be {describe(kind)}, not {value!r}.")
@@ -93,7 +164,7 @@ def convert(where: str, kind: Any, value: Any) -> Any:
 
 
 def parse(where: str, kind: Any, text: str) -> Any:
-    """What was written after a flag, as this type: as in TOML, quotes and outer brackets optional.
+    """The text after a flag as this type: TOML in which quotes and outer brackets are optional.
 
     `64,64` and `[64, 64]` are the same.
     """
@@ -120,9 +191,23 @@ def describe(kind: Any) -> str:
         return f"one of {', '.join(map(repr, inner))}"
     if origin in (Union, types.UnionType):
         return " or ".join(describe(one) for one in inner)
-    if origin is not None and issubclass(origin, Sequence):
+    if _is_sequence(origin):
         return f"a list ({describe(inner[0])}, ...)"
-    return _WORDS[kind]
+    return _WORDS.get(kind, "a value that only Python code can give")
+
+
+def metavar(kind: Any) -> str:
+    """A type as a placeholder in help: N, X, TEXT, {one,other}, N,N,..."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind == PLAIN:
+        return "VALUE"
+    if origin is Literal:
+        return "{" + ",".join(map(str, inner)) + "}"
+    if origin in (Union, types.UnionType):
+        return "|".join(map(metavar, inner))
+    if _is_sequence(origin):
+        return f"{metavar(inner[0])},..."
+    return _PLACEHOLDERS.get(kind, "VALUE")
 
 
 _WORDS = {
@@ -132,6 +217,7 @@ _WORDS = {
     str: "a text",
     type(None): "none",
 }
+_PLACEHOLDERS = {bool: "{true,false}", int: "N", float: "X", str: "TEXT", type(None): "none"}
 
 
 def _convert(kind: Any, value: Any) -> Any:
@@ -142,12 +228,12 @@ def _convert(kind: Any, value: Any) -> Any:
     if origin in (Union, types.UnionType):
         fitting = (_convert(one, value) for one in sorted(inner, key=_none_first))
         return next((one for one in fitting if one is not NOT_GIVEN), NOT_GIVEN)
-    if origin is not None and issubclass(origin, Sequence):
+    if _is_sequence(origin):
         if isinstance(value, str) or not isinstance(value, Sequence):
             return NOT_GIVEN
         items = tuple(_convert(inner[0], item) for item in value)
         return NOT_GIVEN if any(item is NOT_GIVEN for item in items) else items
-    return _SIMPLE[kind](value)
+    return _SIMPLE[kind](value) if kind in _SIMPLE else NOT_GIVEN
 
 
 def _none_first(kind: Any) -> bool:

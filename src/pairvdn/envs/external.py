@@ -21,6 +21,7 @@ class Library(NamedTuple):
     constructor: str
     form: str  # how a name is written
     about: str
+    names_modules: bool = False  # whether NAME chooses a module to import
 
 
 # One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
@@ -34,6 +35,7 @@ LIBRARIES: dict[str, Library] = {
         "pairvdn.envs.adapters.pettingzoo.named:constructor",
         "pettingzoo:MODULE.ENV",
         "Any ParallelEnv of PettingZoo with discrete actions, for example mpe2.simple_spread_v3.",
+        names_modules=True,
     ),
 }
 

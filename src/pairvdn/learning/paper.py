@@ -1,7 +1,7 @@
 """The paper's schedule: a few hundred steps of one environment, then a pass over all of memory."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import optax
 
@@ -27,7 +27,7 @@ def paper_learner(
     discount: float = 0.99,
     target_average: float = 0.99,
     target_period: int | None = None,
-    loss: str = "squared",
+    loss: Literal["squared", "huber"] = "squared",
     gradient_clip: float | None = None,
     double_q: bool = False,
     n_step: int = 1,
@@ -36,9 +36,26 @@ def paper_learner(
 ) -> Learner:
     """Build the learner of the paper's appendix C; every default is the paper's.
 
-    `make_value` builds a value from a keyword `key`. `optimiser` None is SGD with 1e-4,
-    `exploration` None is epsilon from 1 to 0.05, linear over all epochs. With the defaults that is
-    45,000 steps and 53,925 updates.
+    With the defaults a run has 45,000 steps and 53,925 updates.
+
+    Args:
+        env: the environment
+        make_value: builds a value from a keyword `key`
+        num_epochs: length of the run
+        steps_per_epoch: environment steps of an epoch, before its updates
+        random_steps: steps of random actions before the first epoch
+        replay_capacity: number of transitions that are remembered
+        batch_size: transitions of an update; an epoch passes once over all that are remembered
+        optimiser: None is SGD with learning rate 1e-4
+        discount: discount factor of one environment step, from 0 to 1
+        target_average: share of the target network that is kept at each update (Polyak averaging)
+        target_period: copy the network to its target every so many updates, instead of averaging
+        loss: penalty of a temporal-difference error
+        gradient_clip: largest norm of a gradient; none: no limit
+        double_q: whether the network, not its target, chooses the actions of targets
+        n_step: number of agent steps whose rewards a target sums before it bootstraps
+        exploration: epsilon over time; None is linear from 1 to 0.05 over all epochs
+        divergence_bound: training stops as diverged when a value or the loss exceeds this
     """
     return Learner(
         collector_for(env, n_step=n_step, discount=discount),

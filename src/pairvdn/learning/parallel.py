@@ -1,7 +1,7 @@
 """The parallel schedule: many environments, some updates every few agent steps."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import optax
 
@@ -31,20 +31,37 @@ def parallel_learner(
     discount: float = 0.99,
     target_average: float = 0.99,
     target_period: int | None = None,
-    loss: str = "huber",
+    loss: Literal["squared", "huber"] = "huber",
     gradient_clip: float | None = 10.0,
     double_q: bool = True,
     n_step: int = 5,
     exploration: Exploration | None = None,
     divergence_bound: float = 1e9,
 ) -> Learner:
-    """Build a learner of `num_envs` environments that does `updates_per_round` updates a round.
+    """Build a learner that alternates between acting in many environments and updates.
 
-    A round is `agent_steps_per_round` decisions in every environment; a decision is an action held
-    `action_repeat` steps. `discount` counts per environment step, `n_step` in decisions,
-    `replay_capacity` in decisions of all environments, `random_agent_steps` per environment.
-    `make_value` builds a value from a keyword `key`. `optimiser` None is Adam with 5e-4,
-    `exploration` None a different epsilon in each environment.
+    Args:
+        env: the environment
+        make_value: builds a value from a keyword `key`
+        num_epochs: length of the run
+        rounds_per_epoch: rounds of acting and updates in an epoch
+        num_envs: environments that are stepped in parallel
+        agent_steps_per_round: agent steps of every environment in a round
+        updates_per_round: updates after the agent steps of a round
+        random_agent_steps: agent steps at random, in every environment, before the first epoch
+        replay_capacity: number of agent steps, of all environments, that are remembered
+        batch_size: agent steps of an update
+        action_repeat: environment steps of an agent step, for which each action is repeated
+        optimiser: None is Adam with learning rate 5e-4
+        discount: discount factor of one environment step, from 0 to 1
+        target_average: share of the target network that is kept at each update (Polyak averaging)
+        target_period: copy the network to its target every so many updates, instead of averaging
+        loss: penalty of a temporal-difference error
+        gradient_clip: largest norm of a gradient; none: no limit
+        double_q: whether the network, not its target, chooses the actions of targets
+        n_step: number of agent steps whose rewards a target sums before it bootstraps
+        exploration: epsilon over time; None is a different constant in each environment
+        divergence_bound: training stops as diverged when a value or the loss exceeds this
     """
     return Learner(
         collector_for(

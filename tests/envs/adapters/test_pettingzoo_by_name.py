@@ -63,7 +63,7 @@ def test_the_method_can_be_exchanged_and_keeps_its_network():
         ("butterfy.pistonball_v6", ValueError, "did you mean 'pettingzoo:butterfly.pistonball_v6'"),
         ("small_zoo.Lader", ValueError, "did you mean 'Ladder'"),
         ("classic.tictactoe_v3", ValueError, "no 'tictactoe_v3' that is a ParallelEnv"),
-        ("nowhere_to_be_found.env_v0", ImportError, "pip install nowhere_to_be_found"),
+        ("nowhere_to_be_found.env_v0", ImportError, "There is no module 'nowhere_to_be_found'"),
         ("", ValueError, "needs a name"),
     ],
 )

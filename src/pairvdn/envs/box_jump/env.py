@@ -1,6 +1,6 @@
 """Box Jump, the environment."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -115,6 +115,7 @@ class BoxJump(Environment[BoxJumpState]):
 
     name = "box-jump"
     action_names = ("nothing", "left", "right", "jump")
+    arguments_record: ClassVar[type] = Parameters  # documents `**arguments`
     spec: EnvSpec = eqx.field(static=True)
     max_steps: int = eqx.field(static=True)
     parameters: Parameters = eqx.field(static=True)

@@ -12,11 +12,12 @@ from typing import Any
 
 from pairvdn.checks import hint
 
-# Packages that are installed by another name than they are imported by.
+# Packages that we know, and how they are installed.
 _PIP = {
     "Box2D": "Box2D",
     "PIL": "pillow",
     "cv2": "opencv-python",
+    "mpe2": "mpe2",
     "pettingzoo": "'pettingzoo>=1.27'",
     "pygame": "pygame-ce",
 }
@@ -110,7 +111,7 @@ def _nothing(name: str) -> Exception:
         return ValueError(
             f"There is no module {package!r}; did you mean 'pettingzoo:{family[0]}.{rest}'?"
         )
-    missing = _missing(package)
-    return ImportError(
-        f"{missing} (a module of your own is found with PYTHONPATH=. before the command)"
-    )
+    if package in _PIP:
+        return _missing(package)
+    # No command that installs it: the name may come from the config of a stranger.
+    return ModuleNotFoundError(f"There is no module {package!r}.", name=package)

@@ -1,0 +1,1 @@
+"""An environment and a method for pairvdn, in a package of their own."""

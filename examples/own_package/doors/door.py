@@ -1,0 +1,80 @@
+"""An environment of your own: neighbours in a row must not open their doors at the same time."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int32
+
+from pairvdn.checks import require_at_least
+from pairvdn.envs import Environment
+from pairvdn.envs.scene import Circles, Scene
+from pairvdn.types import TimeStep
+
+WAIT, OPEN = range(2)
+
+
+class DoorState(eqx.Module):
+    """Everything that the next step depends on, and what the last actions were, to draw them."""
+
+    actions: Int32[Array, " n"]
+    time: Int32[Array, ""]
+
+
+class Door(Environment[DoorState]):
+    """Each agent opens its door or waits; an open door is worth 1, one beside another costs 1.
+
+    Args:
+        num_agents: number of doors in the row
+        max_steps: length of an episode
+    """
+
+    num_agents: int = 3
+    max_steps: int = 4
+
+    name = "door"
+    num_actions = 2
+    observation_size = 1
+    state_size = 1
+    action_names = ("wait", "open")
+    observation_names = ("place in the row",)
+
+    def __check_init__(self):
+        require_at_least(2, num_agents=self.num_agents)
+        require_at_least(1, max_steps=self.max_steps)
+
+    def reset(self, key):
+        """All doors are closed."""
+        state = DoorState(jnp.zeros(self.num_agents, jnp.int32), jnp.int32(0))
+        return state, self._timestep(state, jnp.zeros(self.num_agents))
+
+    def step(self, key, state, actions):
+        """Act once; `step` never resets by itself."""
+        opened = actions == OPEN
+        beside = jnp.pad(opened[1:], (0, 1)) | jnp.pad(opened[:-1], (1, 0))
+        rewards = jnp.where(opened, jnp.where(beside, -1.0, 1.0), 0.0)
+        state = DoorState(actions, state.time + 1)
+        return state, self._timestep(state, rewards)
+
+    def scene(self, state):
+        """A circle for each agent, larger while its door is open."""
+        x = jnp.arange(self.num_agents, dtype=jnp.float32)
+        return Scene(
+            bounds=jnp.array([-1.0, -1.0, float(self.num_agents), 1.0]),
+            circles=Circles(
+                centre=jnp.stack([x, jnp.zeros_like(x)], axis=1),
+                radius=jnp.where(state.actions == OPEN, 0.4, 0.2),
+                colour=jnp.full((self.num_agents, 3), 0.4),
+                agent=jnp.arange(self.num_agents, dtype=jnp.int32),
+            ),
+        )
+
+    def _timestep(self, state, rewards):
+        place = jnp.linspace(-1.0, 1.0, self.num_agents)
+        return TimeStep(
+            observation=place[:, None],
+            state=state.time[None] / jnp.float32(self.max_steps),
+            mask=jnp.ones((self.num_agents, self.num_actions), bool),
+            reward=rewards.sum(),
+            agent_rewards=rewards,
+            terminated=jnp.asarray(False),
+            truncated=state.time >= self.max_steps,
+        )

@@ -1,0 +1,236 @@
+"""From names to constructors, for every part of a config that is chosen by name.
+
+A name is one of these, looked up in this order:
+
+| name              | is                                                         | needs trust |
+|-------------------|------------------------------------------------------------|-------------|
+| `box-jump`, `vdn` | built in                                                   | no          |
+| `door`            | registered by an installed package, through an entry point | no          |
+| `jaxmarl:NAME`    | an environment of JaxMARL                                  | no          |
+| `pettingzoo:NAME` | an environment of any module, with PettingZoo's interface  | yes         |
+| `module:Name`     | a class or function of any module                          | yes         |
+
+The last two import a module that the name chooses. A config that comes from somebody else must not
+be able to do that unless the user agrees: see `require_trust`.
+"""
+
+import dataclasses
+import difflib
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any
+
+import optax
+
+from pairvdn import envs, values
+from pairvdn.acting.exploration import Exploration
+from pairvdn.checks import hint
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.schedules import EXPLORATIONS, OPTIMISERS, SCHEDULES
+from pairvdn.envs import Task, external
+from pairvdn.learning import Learner
+from pairvdn.values import Value
+from pairvdn.values.encoders import make_encoder
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A section of the config whose `name` chooses a constructor.
+
+    Attributes:
+        title: a word for what is built, in messages
+        makes: the class of what is built
+        builtin: the names that are built in
+        find: from such a name to its constructor
+        group: the entry points through which other packages register names
+        provided: arguments that the config gives to every constructor that asks for them
+        handed_to: where constructors pass their typed keywords; it has their defaults
+    """
+
+    title: str
+    makes: type
+    builtin: Callable[[], tuple[str, ...]]
+    find: Callable[[str], Callable[..., Any]]
+    group: str
+    provided: tuple[str, ...] = ()
+    handed_to: Callable[..., Any] | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """All names that exist, without those of modules."""
+        return tuple(sorted({*self.builtin(), *_registered(self.group)}))
+
+
+def _listed(table: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    return {"builtin": functools.partial(tuple, table), "find": table.__getitem__}
+
+
+KINDS: dict[str, Kind] = {
+    "env": Kind("environment", Task, envs.names, envs.constructor, "pairvdn.envs"),
+    "method": Kind(
+        "method",
+        Value,
+        values.names,
+        values.constructor,
+        "pairvdn.methods",
+        provided=("spec", "key"),
+        handed_to=make_encoder,
+    ),
+    "learner": Kind(
+        "learner",
+        Learner,
+        **_listed(SCHEDULES),
+        group="pairvdn.schedules",
+        provided=("env", "make_value", "num_epochs", "optimiser", "exploration"),
+    ),
+    "optimiser": Kind(
+        "optimiser",
+        optax.GradientTransformation,
+        **_listed(OPTIMISERS),
+        group="pairvdn.optimisers",
+        provided=("num_updates",),
+    ),
+    "exploration": Kind(
+        "exploration",
+        Exploration,
+        **_listed(EXPLORATIONS),
+        group="pairvdn.explorations",
+        provided=("num_epochs",),
+    ),
+}
+
+
+def constructor(kind: str, name: str) -> Callable[..., Any]:
+    """What `name` builds with; `ConfigError` if there is no such thing."""
+    section = KINDS[kind]
+    if name in section.builtin():
+        return section.find(name)
+    if name in _registered(section.group):
+        return _of_entry_point(section, _registered(section.group)[name])
+    if ":" not in name:
+        raise ConfigError(f"There is no {kind} {name!r}; {hint(name, section.names())}")
+    if kind == "env" and name.partition(":")[0] in external.LIBRARIES:
+        try:
+            return envs.constructor(name)
+        except (ValueError, ImportError) as error:
+            raise ConfigError(one_line(error)) from error
+    return _of_module(section, name)
+
+
+def module_of(kind: str, name: str) -> str | None:
+    """The module that looking up `name` imports by its own choice; None if it chooses none."""
+    prefix, colon, rest = name.partition(":")
+    if not colon or name in KINDS[kind].names():
+        return None
+    if kind == "env" and prefix in external.LIBRARIES:
+        return rest if external.LIBRARIES[prefix].names_modules else None
+    return prefix
+
+
+def require_trust(sections: Mapping[str, Any]) -> None:
+    """Refuse a config whose names choose modules to import; nothing is imported before that."""
+    for kind in KINDS:
+        section = sections.get(kind)
+        name = section.get("name") if isinstance(section, Mapping) else None
+        module = module_of(kind, name) if isinstance(name, str) else None
+        if module is not None:
+            raise ConfigError(
+                f"{kind}.name = {name!r} runs code of the module {module!r}; "
+                "if you trust that code, add --trust (in Python: trust=True)."
+            )
+
+
+@functools.cache
+def _registered(group: str) -> dict[str, EntryPoint]:
+    """The names that installed packages add to this group."""
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def _of_entry_point(section: Kind, entry: EntryPoint) -> Callable[..., Any]:
+    try:
+        found = entry.load()
+    except Exception as error:  # code of another package may fail in any way
+        raise ConfigError(
+            f"{entry.name} ({entry.value}) cannot be imported: {one_line(error)}"
+        ) from error
+    return _checked(section, entry.value, found)
+
+
+def _of_module(section: Kind, name: str) -> Callable[..., Any]:
+    """The class or function `module.path:Name`."""
+    path, _, attribute = name.partition(":")
+    if not attribute.isidentifier() or not all(map(str.isidentifier, path.split("."))):
+        raise _not_a_name(section, name)
+    module = _imported(section, name, path)
+    if not hasattr(module, attribute):
+        raise ConfigError(
+            f"The module {path} has no {attribute!r}; {hint(attribute, _public(section, module))}"
+        )
+    return _checked(section, name, getattr(module, attribute))
+
+
+def _imported(section: Kind, name: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        missing = error.name or path
+        if not f"{path}.".startswith(f"{missing}."):
+            raise ConfigError(f"{path} imports {missing!r}, which is not installed.") from error
+        if _nearly_external(section, path):
+            raise _not_a_name(section, name) from error
+        raise ConfigError(
+            f"There is no module {missing!r} for the {section.title} {name}."
+        ) from error
+    except Exception as error:  # code of the user may fail in any way
+        raise ConfigError(
+            f"{path} cannot be imported: {type(error).__name__}: {one_line(error)}"
+        ) from error
+
+
+def _nearly_external(section: Kind, path: str) -> bool:
+    """Whether somebody may have misspelt the prefix of an external library."""
+    return section.makes is Task and bool(difflib.get_close_matches(path, external.LIBRARIES))
+
+
+def _not_a_name(section: Kind, name: str) -> ConfigError:
+    if _nearly_external(section, name.partition(":")[0]):
+        try:
+            external.prefix_of(name)
+        except ValueError as error:
+            return ConfigError(one_line(error))
+    return ConfigError(f"There is no {section.title} {name!r}; write your own as module.path:Name.")
+
+
+def _checked(section: Kind, name: str, found: Any) -> Callable[..., Any]:
+    """Refuse what cannot build this kind of thing; a function is known by what it returns."""
+    if not callable(found):
+        raise ConfigError(f"{name} must be a class or function, not {type(found).__name__}.")
+    if inspect.isclass(found) and not issubclass(found, section.makes):
+        raise ConfigError(f"{name} must be a subclass of {_title(section.makes)}, or a function.")
+    build: Callable[..., Any] = found
+    return build
+
+
+def require_made(kind: str, name: str, made: Any) -> None:
+    """Refuse what a constructor returned if it is not of its kind."""
+    if not isinstance(made, KINDS[kind].makes):
+        raise ConfigError(
+            f"{name} must return {_title(KINDS[kind].makes)}, not {type(made).__name__}."
+        )
+
+
+def _title(made: type) -> str:
+    return "Environment" if made is Task else made.__name__
+
+
+def _public(section: Kind, module: ModuleType) -> list[str]:
+    """Names of a module that could be meant: its public classes of this kind, and functions."""
+    return [
+        name
+        for name, one in vars(module).items()
+        if not name.startswith("_")
+        and (issubclass(one, section.makes) if inspect.isclass(one) else inspect.isfunction(one))
+    ]

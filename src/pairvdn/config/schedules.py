@@ -1,0 +1,133 @@
+"""Builders that depend on the length of a run: optimisers, explorations, and numbers of updates."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import optax
+
+from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
+from pairvdn.checks import require_above, require_within
+from pairvdn.config.errors import ConfigError
+from pairvdn.learning import Learner, paper_learner, parallel_learner
+
+SCHEDULES: dict[str, Callable[..., Learner]] = {
+    "paper": paper_learner,
+    "parallel": parallel_learner,
+}
+
+
+def num_updates(
+    build: Callable[..., Learner], num_epochs: int, arguments: Mapping[str, Any]
+) -> int:
+    """Gradient steps of a whole run with this schedule.
+
+    A schedule of your own tells it by an attribute, `num_updates(num_epochs, **arguments)`.
+    """
+    count = _NUM_UPDATES.get(build, getattr(build, "num_updates", None))
+    if count is None:
+        raise ConfigError(
+            f"The optimiser needs the number of updates: give {build.__name__} a function "
+            "`num_updates(num_epochs, **arguments)`, or choose an optimiser without it."
+        )
+    return int(count(num_epochs, **arguments))
+
+
+def _paper_updates(
+    num_epochs: int,
+    *,
+    steps_per_epoch: int,
+    random_steps: int,
+    replay_capacity: int,
+    batch_size: int,
+    **_: Any,
+) -> int:
+    remembered = (random_steps + steps_per_epoch * (epoch + 1) for epoch in range(num_epochs))
+    return sum(min(size, replay_capacity) // max(1, batch_size) for size in remembered)
+
+
+def _parallel_updates(
+    num_epochs: int, *, rounds_per_epoch: int, updates_per_round: int, **_: Any
+) -> int:
+    return num_epochs * rounds_per_epoch * updates_per_round
+
+
+_NUM_UPDATES: dict[Callable[..., Learner], Callable[..., int]] = {
+    paper_learner: _paper_updates,
+    parallel_learner: _parallel_updates,
+}
+
+
+def adam(
+    learning_rate: float = 5e-4,
+    decay_from: float = 0.3,
+    decay_to: float = 1.0,
+    *,
+    num_updates: int,
+) -> optax.GradientTransformation:
+    """Adam with a learning rate that is constant at first and then falls linearly.
+
+    Args:
+        learning_rate: step size at the start of the run
+        decay_from: share of the run after which the learning rate falls, from 0 to 1
+        decay_to: share of the learning rate that is left at the end of the run; 1: no decay
+        num_updates: number of updates of the whole run
+    """
+    return optax.adam(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+
+
+def sgd(
+    learning_rate: float = 1e-4,
+    decay_from: float = 0.3,
+    decay_to: float = 1.0,
+    *,
+    num_updates: int,
+) -> optax.GradientTransformation:
+    """Plain stochastic gradient descent, with the decay of `adam`.
+
+    Args:
+        learning_rate: step size at the start of the run
+        decay_from: share of the run after which the learning rate falls, from 0 to 1
+        decay_to: share of the learning rate that is left at the end of the run; 1: no decay
+        num_updates: number of updates of the whole run
+    """
+    return optax.sgd(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+
+
+def _learning_rate(rate: float, decay_from: float, decay_to: float, num_updates: int) -> Any:
+    require_above(0, learning_rate=rate)
+    require_within(0, 1, decay_from=decay_from, decay_to=decay_to)
+    start = int(num_updates * decay_from)
+    return optax.linear_schedule(rate, rate * decay_to, max(1, num_updates - start), start)
+
+
+OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {"adam": adam, "sgd": sgd}
+
+
+def linear_epsilon(
+    start: float = 1.0, end: float = 0.05, epochs: int | None = None, *, num_epochs: int
+) -> Exploration:
+    """The paper's exploration: epsilon falls linearly from epoch to epoch.
+
+    Args:
+        start: epsilon, the probability of a random action, in the first epoch
+        end: epsilon at the end of the schedule and after it
+        epochs: length of the schedule in epochs; none: the whole run
+        num_epochs: length of the run
+    """
+    return LinearEpsilon(start, end, num_epochs if epochs is None else epochs)
+
+
+def spread_epsilon(base: float = 0.4, spread: float = 6.0) -> Exploration:
+    """A different constant epsilon in each environment: base^(1 + spread i / (E - 1)).
+
+    Args:
+        base: largest epsilon, that of the first environment
+        spread: how much smaller the other epsilons are; 0: the same in all environments
+    """
+    return SpreadEpsilon(base, spread)
+
+
+EXPLORATIONS: dict[str, Callable[..., Exploration]] = {
+    "linear": linear_epsilon,
+    "spread": spread_epsilon,
+}

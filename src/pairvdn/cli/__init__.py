@@ -19,12 +19,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("pairvdn.cli.demo:main", "see a tower of boxes grow in about two minutes"),
     "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with what a run has learned"),
     "export": ("pairvdn.cli.export:main", "copy what a run has learned, small enough to share"),
-    "grid": ("pairvdn.cli.grid:main", "train many runs: here, in processes, on a Ray cluster"),
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets, trained teams"),
     "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
-    "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "go on with a run that was stopped"),
+    "study": ("pairvdn.cli.study:main", "train many runs from one file; tables and figures"),
     "train": ("pairvdn.cli.train:main", "train from a preset"),
     "watch": ("pairvdn.cli.watch:main", "see what the agents of a run do, and why"),
 }

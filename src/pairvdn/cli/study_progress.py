@@ -1,4 +1,4 @@
-"""What a person sees of a grid: one live table on a terminal, plain lines elsewhere."""
+"""The progress of a study: one live table on a terminal, plain lines elsewhere."""
 
 import contextlib
 import datetime
@@ -9,41 +9,44 @@ from typing import IO, Any, cast
 
 from pairvdn.cli.progress import Stream, numbers
 from pairvdn.runs.loop import Report
-from pairvdn.studies import Cell, News, Standing, Tell
+from pairvdn.studies import Cell, Event, OnEvent, Status
 
 _BAD = ("failed", "diverged")
-# What is shown first if there is not room for all.
-_ORDER = ("running", "failed", "diverged", "stopped", "waiting", "finished", "finished before")
+# The order in which cells are shown if there is not room for all.
+_ORDER = (
+    *("running", "failed", "diverged", "busy", "stopped"),
+    *("waiting", "finished", "finished before"),
+)
 _COLOURS = {"running": "cyan", "failed": "red", "diverged": "red", "finished": "green"}
 _COLUMNS = ("steps/s", "return", "greedy return", "left")
 
 
 class Progress:
-    """How far each cell is, gathered from what is told."""
+    """The state and epoch of each cell, gathered from its events."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self.states: dict[str, str] = {cell.name: "waiting" for cell in cells}
         self.epochs: dict[str, str] = {cell.name: f"0/{cell.config.epochs}" for cell in cells}
         self.shown: dict[str, dict[str, str]] = {cell.name: {} for cell in cells}
-        self.failures: dict[str, Standing] = {}
+        self.failures: dict[str, Status] = {}
 
-    def note(self, name: str, news: News) -> None:
-        """Take in what was told about a cell."""
-        if isinstance(news, Standing):
-            self.states[name] = news.state
-            if news.state in _BAD:
-                self.failures[name] = news
-        elif isinstance(news, Report):
-            self.epochs[name] = f"{news.epoch}/{news.epochs}"
-            self.shown[name] |= numbers(news)
+    def note(self, name: str, event: Event) -> None:
+        """Take in an event of a cell."""
+        if isinstance(event, Status):
+            self.states[name] = event.state
+            if event.state in _BAD:
+                self.failures[name] = event
+        elif isinstance(event, Report):
+            self.epochs[name] = f"{event.epoch}/{event.epochs}"
+            self.shown[name] |= numbers(event)
 
     def counts(self) -> str:
-        """How many cells are in which state."""
+        """The number of cells in each state."""
         found = Counter(self.states.values())
         return ", ".join(f"{found[state]} {state}" for state in _ORDER if found[state])
 
     def reasons(self) -> list[str]:
-        """Why cells failed; a traceback, if there is one, comes before the line."""
+        """The reasons of failures; a traceback, if there is one, comes first."""
         return [
             text
             for name, one in self.failures.items()
@@ -55,39 +58,39 @@ class Progress:
 @contextlib.contextmanager
 def cells_progress(
     cells: Sequence[Cell], *, quiet: bool, stream: Stream | None = None
-) -> Iterator[Tell]:
-    """What to tell the news of cells; at the end those that failed are named, with the reason."""
+) -> Iterator[OnEvent]:
+    """The callback for events; at the end, failed cells are printed with their reasons."""
     stream = stream or sys.stdout
     progress = Progress(cells)
     try:
         if stream.isatty() and not quiet:
-            with _live(progress, stream) as tell:
-                yield tell
+            with _live(progress, stream) as on_event:
+                yield on_event
         else:
-            yield _Lines(progress, stream, quiet=quiet).tell
+            yield _Lines(progress, stream, quiet=quiet).on_event
     finally:
         for text in progress.reasons():
             print(text, file=sys.stderr, flush=True)
 
 
 class _Lines:
-    """A line for each new standing, and warnings."""
+    """A line for each new status, and warnings."""
 
     def __init__(self, progress: Progress, stream: Stream, *, quiet: bool) -> None:
         self._progress, self._stream, self._quiet = progress, stream, quiet
 
-    def tell(self, name: str, news: News) -> None:
-        """Print what is new."""
-        self._progress.note(name, news)
-        if isinstance(news, str) and news.startswith("warning"):
-            print(f"{name}: {news}", file=sys.stderr, flush=True)
-        if isinstance(news, Standing) and not self._quiet:
-            text = f"{name}: {news.state} ({self._progress.counts()})"
+    def on_event(self, name: str, event: Event) -> None:
+        """Print a status or a warning."""
+        self._progress.note(name, event)
+        if isinstance(event, str) and event.startswith("warning"):
+            print(f"{name}: {event}", file=sys.stderr, flush=True)
+        if isinstance(event, Status) and not self._quiet:
+            text = f"{name}: {event.state} ({self._progress.counts()})"
             print(text, file=self._stream, flush=True)
 
 
 @contextlib.contextmanager
-def _live(progress: Progress, stream: Stream) -> Iterator[Tell]:
+def _live(progress: Progress, stream: Stream) -> Iterator[OnEvent]:
     from rich.console import Console
     from rich.live import Live
 
@@ -101,16 +104,16 @@ def _live(progress: Progress, stream: Stream) -> Iterator[Tell]:
 
     with Live(get_renderable=draw, console=console, refresh_per_second=2) as live:
 
-        def tell(name: str, news: News) -> None:
-            progress.note(name, news)
-            if isinstance(news, str) and news.startswith("warning"):
-                live.console.print(f"{name}: {news}", highlight=False)
+        def on_event(name: str, event: Event) -> None:
+            progress.note(name, event)
+            if isinstance(event, str) and event.startswith("warning"):
+                live.console.print(f"{name}: {event}", highlight=False)
 
-        yield tell
+        yield on_event
 
 
 def _table(progress: Progress, *, room: int, caption: str) -> Any:
-    """The cells that matter most now, as many as there is room for."""
+    """The most urgent cells, as many as there is room for."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,6 +1,6 @@
 """Replay trained policies of Box Jump in real Box2D: a height must exist there to count.
 
-    python results/box2d.py runs/results/box-jump/best --episodes 32
+    python benchmarks/box2d_replay.py runs/box-jump/best --episodes 32
 
 The boxes start where ours start, and the policy sees what Box2D's boxes would observe. Needs the
 extra `dev`, which brings Box2D.

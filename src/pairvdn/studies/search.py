@@ -6,7 +6,8 @@ from typing import Any
 
 from pairvdn.checks import hint, require_at_least
 from pairvdn.config.errors import ConfigError
-from pairvdn.studies.records import record_from, table_of
+from pairvdn.config.schema import fields_of
+from pairvdn.studies.records import record_from, require_keys, table_of
 
 # How a field is drawn -> how many numbers that takes; None for any number of values.
 DRAWS: Mapping[str, int | None] = {"choice": None, "uniform": 2, "log": 2, "integers": 2}
@@ -14,7 +15,7 @@ DRAWS: Mapping[str, int | None] = {"choice": None, "uniform": 2, "log": 2, "inte
 
 @dataclasses.dataclass(frozen=True)
 class Draw:
-    """How a field is drawn: from a list, or uniformly, log-uniformly or as an integer from a range."""
+    """How a field is drawn: from a list, or uniformly, log-uniformly or whole from a range."""
 
     how: str
     values: tuple[Any, ...]
@@ -43,6 +44,7 @@ class Search:
 def read_search(key: str, value: Any) -> Search:
     """The search that the table `[tune]` describes."""
     given = dict(table_of(key, value))
+    require_keys(key, given, fields_of(Search))
     space = given.pop("space", {})
     if not isinstance(space, Mapping) or not space:
         raise ConfigError(f"{key}.space must be a table of fields, each with how it is drawn.")

@@ -188,7 +188,7 @@ class Study:
         self,
         fields: Mapping[str, Any] | None = None,
         seeds: int | None = None,
-        evaluation: Mapping[str, int] | None = None,
+        evaluation: Mapping[str, Any] | None = None,
     ) -> "Study":
         """The same study with other fields, number of seeds, or evaluation: a quick one, say."""
         changed = {

@@ -132,11 +132,12 @@ def _label(row: str) -> str:
 
 
 def _bar(label: str, number: Mapping[str, Any]) -> Bar:
-    return Bar(label, number["mean"], number["low"], number["high"], np.array(number["values"]))
+    values = np.array(number["values"], np.float64)
+    return Bar(label, number["mean"], number["low"], number["high"], values)
 
 
-def _curve(label: str, curve: Mapping[str, list[float]]) -> Curve:
-    return Curve(label, **{name: np.array(line) for name, line in curve.items()})
+def _curve(label: str, curve: Mapping[str, list[Any]]) -> Curve:
+    return Curve(label, **{name: np.array(line, np.float64) for name, line in curve.items()})
 
 
 def _pixels(scene: Scene, top: float | None = None) -> Any:

@@ -39,7 +39,7 @@ EXHIBITS = (
     Exhibit(
         "box-jump-tower.png",
         "A tower of pairvdn-sorted",
-        ("box-jump-pairvdn-sorted",),
+        ("box-jump/pairvdn-sorted",),
         "Sixteen boxes, without rotation, at the moment of the greatest height. Curves are the "
         "pairs of the ring, blue where they add to the value, orange where they take from it; a "
         "diamond marks agents whose joint choice differs from what each would choose alone. The "
@@ -50,7 +50,7 @@ EXHIBITS = (
     Exhibit(
         "box-jump.gif",
         "VDN beside it",
-        ("box-jump-vdn", "box-jump-pairvdn-sorted"),
+        ("box-jump/vdn", "box-jump/pairvdn-sorted"),
         "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained "
         "for the same number of steps, with one training seed: this shows two policies, and not "
         "which method is better.",
@@ -59,7 +59,7 @@ EXHIBITS = (
     Exhibit(
         "simple-spread.gif",
         "Spread",
-        ("simple-spread-pairvdn",),
+        ("simple-spread/pairvdn",),
         "Three agents (blue) head for three landmarks (black), each for one of its own, and brake "
         "there; after 25 steps two of the three are covered on average.",
         width=300,
@@ -67,7 +67,7 @@ EXHIBITS = (
     Exhibit(
         "cooking.gif",
         "Cooking",
-        ("cooking-coop-pairvdn",),
+        ("cooking-coop/pairvdn",),
         "Two cooks in two rooms, the variant `coop`: one wants tomato and lettuce, the other "
         "carrot and banana, chopped, on a plate, on a green square. The carrot is in the wrong "
         "room and has to be handed over.",
@@ -76,7 +76,7 @@ EXHIBITS = (
     Exhibit(
         "predator-prey.gif",
         "Predator and prey",
-        ("predator-prey-pairvdn-nearest",),
+        ("predator-prey/pairvdn-nearest",),
         "Two predators (red) must catch a prey (green) at once; one alone is punished. Each is "
         "paired with the predator that is nearest to it now.",
         max_steps=60,

@@ -90,6 +90,15 @@ def test_a_changed_study_says_so_and_is_not_mixed_with_the_real_one(
     assert f"**Not the study as it is written: {note}.**" in capsys.readouterr().out
     assert main(command) == 2
     assert "has results of other settings" in capsys.readouterr().err
+    assert main(["study", "list", str(file), "--out", str(tmp_path / "out")]) == 0
+    assert "done" in capsys.readouterr().out
+    (tmp_path / "out" / "results.json").rename(tmp_path / "dcg-factors.json")
+    assert main(["study", "list", str(file), "--out", str(tmp_path / "out")]) == 0
+    assert "trained with other settings" in capsys.readouterr().out
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table:dcg-factors -->\n<!-- /table -->\n")
+    assert main(["study", "table", "--write", str(page), "--results", str(tmp_path)]) == 2
+    assert "Pages show only studies as they are written" in capsys.readouterr().err
 
 
 def test_pages_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,6 +135,7 @@ def test_pages_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
             "figure bars needs results",
         ),
         (["figure", "paper-table", "--only", "grouping", "--out", "x"], "trains them"),
+        (["figure", "FILE", "--out", "memory://x"], "--to must name a folder"),
         (["tune", "FILE"], "has no table [tune]"),
         ([], "see pairvdn study --help"),
     ],

@@ -80,9 +80,9 @@ def test_a_row_by_name_replaces_the_one_of_its_task_and_method() -> None:
     study = small_study(
         tasks={"hard": {"env": {"name": "climbing"}, "epochs": 7}},
         methods=["vdn", "iql"],
-        rows={"hard/iql": {"preset": "wall/iql"}},
+        rows={"hard/iql": {"preset": "climbing/pairvdn"}},
     )
-    assert [row.preset for row in study.rows.values()] == ["climbing/vdn", "wall/iql"]
+    assert [row.preset for row in study.rows.values()] == ["climbing/vdn", "climbing/pairvdn"]
     assert study.rows["hard/vdn"].config().epochs == 7
 
 
@@ -138,6 +138,7 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"rows": {"../a": {"preset": "climbing/vdn"}}}, "must be letters, digits"),
         ({"rows": {"a/.": {"preset": "climbing/vdn"}}}, "must be letters, digits"),
         ({"rows": {"climbing": {"preset": "wall/vdn"}}}, "is a row and a group of rows"),
+        ({"rows": {"climbing/a": {"preset": "wall/vdn"}}}, "rows of a group share an environment"),
         ({"rows": {"a": {"preset": "climbing/vdm"}}}, "did you mean 'climbing/vdn'"),
         ({"column": "return", "vary": {"epochs": [1, 2]}}, "needs tasks, without vary"),
         ({"columns": {"return": 3}}, "columns.return must be a text"),

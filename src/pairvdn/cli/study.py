@@ -12,7 +12,7 @@ from pairvdn.cli.study_output import figure_main, print_table, table_main
 from pairvdn.cli.study_progress import cells_progress
 from pairvdn.cli.tables import table
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs.errors import Interrupted
+from pairvdn.runs.errors import FolderError, Interrupted
 from pairvdn.studies import (
     Executor,
     Here,
@@ -142,7 +142,10 @@ def _list(arguments: Sequence[str]) -> int:
     def state(name: str) -> str:
         if name in done:
             return "done"
-        trained = [is_finished(cell, place) for cell in study.rows[name].cells()]
+        try:
+            trained = [is_finished(cell, place) for cell in study.rows[name].cells()]
+        except FolderError:
+            return "trained with other settings"
         return f"{sum(trained)} of {len(trained)} runs trained" if any(trained) else "-"
 
     print(f"{study.about}\n")

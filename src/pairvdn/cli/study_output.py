@@ -102,11 +102,18 @@ def _write_tables(given: argparse.Namespace) -> int:
     for path in given.write:
         for page in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
             text = page.read_text(encoding="utf-8")
-            filled = fill(text, lambda name: _known(results_of(given, name), name))
+            filled = fill(text, lambda name: _real(results_of(given, name), name))
             if filled != text:
                 page.write_text(filled, encoding="utf-8")
                 print(page)
     return 0
+
+
+def _real(results: ResultsFile, name: str) -> Mapping[str, Any]:
+    """The rows of a study as it is written; pages show no others."""
+    if note := _note(results.read()):
+        raise FolderError(f"{results}: {note} Pages show only studies as they are written.")
+    return _known(results, name)
 
 
 def figure_main(arguments: Sequence[str]) -> int:
@@ -121,6 +128,8 @@ def figure_main(arguments: Sequence[str]) -> int:
     for name in given.only:
         if name not in study.figures:
             raise ConfigError(f"{study.name} has no figure {name!r}; {hint(name, study.figures)}")
+    if given.to is None and "://" in (given.out or ""):
+        raise ConfigError(f"--to must name a folder for the figures, because {given.out} is a URL.")
     runs, results = Path(given.out or f"runs/{study.name}"), results_of(given, study.name)
     found = results.read()
     draw: Callable[..., list[Path]] = drawing("study_figures").draw_figure

@@ -93,6 +93,16 @@ def _require_sound(study: Study, *, varied: bool) -> None:
         raise ConfigError(
             "column makes a table of methods and tasks; it needs tasks, without vary."
         )
+    _require_rows(study)
+    for name, figure in study.figures.items():
+        for row in getattr(figure, "rows", ()):
+            if row not in study.rows:
+                raise ConfigError(f"figures.{name} has no row {row!r}; {hint(row, study.rows)}")
+
+
+def _require_rows(study: Study) -> None:
+    """Check every config, all seeds, and that rows of a group can be compared."""
+    envs: dict[str, str] = {}  # group -> environment
     for row in study.rows.values():
         first = row.seeds[0]
         if row.side_by_side and row.seeds != tuple(range(first, first + len(row.seeds))):
@@ -102,15 +112,15 @@ def _require_sound(study: Study, *, varied: bool) -> None:
         config = row.config()
         if study.tune is not None:
             config.replace({field: draw.values[0] for field, draw in study.tune.space.items()})
-    for name, figure in study.figures.items():
-        for row_name in getattr(figure, "rows", ()):
-            if row_name not in study.rows:
-                raise ConfigError(
-                    f"figures.{name}: there is no row {row_name!r}; {hint(row_name, study.rows)}"
-                )
-    groups = {row.group for row in study.rows.values()}
-    if nested := sorted(groups & set(study.rows)):
-        raise ConfigError(f"{nested[0]!r} is a row and a group of rows; rename one of them.")
+        env = envs.setdefault(row.group, config.env.name)
+        if env != config.env.name:  # the random policy of the group would be another one
+            raise ConfigError(
+                f"{row.name}: rows of a group share an environment, here {env}, not "
+                f"{config.env.name}; name the row GROUP/LABEL."
+            )
+        outer = next((name for name in study.rows if row.name.startswith(f"{name}/")), None)
+        if outer is not None:
+            raise ConfigError(f"{outer!r} is a row and a group of rows; rename one of them.")
 
 
 def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:

@@ -13,7 +13,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
-.PHONY: help demo test test-all lint types layers tests docs docs-serve benchmark gallery format constraints clean
+.PHONY: help demo test test-all lint types layers tests docs docs-serve benchmark gallery tables figures format constraints clean
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -47,7 +47,20 @@ docs-serve: $(VENV)/.dev  ## show the documentation, and every change of it, on 
 	$(MKDOCS) serve --watch src --watch README.md
 
 gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
+	$(BIN)/pairvdn study run gallery
 	$(BIN)/python docs/gallery/make.py
+
+tables: $(VENV)/.dev  ## fill the tables of README and docs from results/*.json
+	$(BIN)/pairvdn study table --write README.md docs --results results
+
+FIGURE := $(BIN)/pairvdn study figure --results results --to docs/results/figures
+figures: $(VENV)/.dev  ## draw the figures of docs/results from results/*.json
+	$(FIGURE) box-jump --only bars
+	$(FIGURE) cooking --only bars curves
+	$(FIGURE) coordination --only bars
+	$(FIGURE) paper-table --only bars curves
+	$(FIGURE) simple-spread --only bars
+	rm docs/results/figures/*.png
 
 format: $(VENV)/.dev  ## let ruff format and mend what it can
 	$(BIN)/ruff format .

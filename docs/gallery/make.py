@@ -1,24 +1,20 @@
-"""Make the gallery: train what is missing, record episodes, draw, write the page.
+"""Draw the gallery from the runs of the study `gallery`, and write its page.
 
-    make gallery        # or: python docs/gallery/make.py
+    make gallery        # pairvdn study run gallery, then this script
 
-Runs are kept in runs/gallery and trained only once; everything else is made anew. Episodes are not
-chosen by hand: of the first `EPISODES` of seed 0 it is the one with the median return.
+Episodes are not chosen by hand: of the first `EPISODES` of seed 0 it is the one with the median
+return.
 """
 
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
-from pairvdn.cli.progress import progress
-from pairvdn.config import load_preset
-from pairvdn.runs import train
-from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.runs.analysis.record import RecordedRun, record_both, record_run
-from pairvdn.runs.folder import read_config, read_metrics
+from pairvdn.studies import ResultsFile, read_study, storage
 from pairvdn.viewing.film import write_gif
 from pairvdn.viewing.stage import Stage, shown_runs
 
@@ -28,40 +24,12 @@ EPISODES = 9
 
 
 @dataclasses.dataclass(frozen=True)
-class Trained:
-    """A run of the gallery: a preset, how long, and with which flags."""
-
-    name: str
-    preset: str
-    epochs: int
-    flags: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def folder(self) -> Path:
-        """Where it is."""
-        return RUNS / self.name
-
-    @property
-    def command(self) -> str:
-        """How to train it."""
-        flags = "".join(f" --{path.replace('_', '-')} {value}" for path, value in self.flags)
-        return f"pairvdn train {self.preset} --epochs {self.epochs}{flags} --out {self.folder}"
-
-
-BOXES_VDN = Trained("box-jump-vdn", "box-jump/vdn", 56)
-BOXES_SORTED = Trained("box-jump-pairvdn-sorted", "box-jump/pairvdn-sorted", 56)
-SPREAD = Trained("simple-spread-pairvdn", "simple-spread/pairvdn", 30)
-COOKING = Trained("cooking-coop-pairvdn", "cooking/pairvdn", 60, (("env.variant", "coop"),))
-PREDATORS = Trained("predator-prey-pairvdn-nearest", "predator-prey/pairvdn-nearest", 40)
-
-
-@dataclasses.dataclass(frozen=True)
 class Exhibit:
-    """One picture or film: of which runs, how long, and what there is to see."""
+    """One picture or film: its rows, its length, and its caption."""
 
     file: str
     title: str
-    runs: tuple[Trained, ...]
+    rows: tuple[str, ...]  # of the study `gallery`
     text: str
     max_steps: int | None = None
     every: int | None = None
@@ -72,10 +40,10 @@ EXHIBITS = (
     Exhibit(
         "box-jump-tower.png",
         "A tower of pairvdn-sorted",
-        (BOXES_SORTED,),
+        ("box-jump/pairvdn-sorted",),
         "Sixteen boxes, without rotation, at the moment of the greatest height. Curves are the "
         "pairs of the ring, blue where they add to the value, orange where they take from it; a "
-        "diamond marks agents who do something else than each would alone, to the team's gain. The "
+        "diamond marks agents whose joint choice differs from what each would choose alone. The "
         "red line is the best height so far.",
         max_steps=1000,
         width=800,
@@ -83,7 +51,7 @@ EXHIBITS = (
     Exhibit(
         "box-jump.gif",
         "VDN beside it",
-        (BOXES_VDN, BOXES_SORTED),
+        ("box-jump/vdn", "box-jump/pairvdn-sorted"),
         "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained "
         "for the same number of steps, with one training seed: this shows two policies, and not "
         "which method is better.",
@@ -92,7 +60,7 @@ EXHIBITS = (
     Exhibit(
         "simple-spread.gif",
         "Spread",
-        (SPREAD,),
+        ("simple-spread/pairvdn",),
         "Three agents (blue) head for three landmarks (black), each for one of its own, and brake "
         "there; after 25 steps two of the three are covered on average.",
         width=300,
@@ -100,16 +68,16 @@ EXHIBITS = (
     Exhibit(
         "cooking.gif",
         "Cooking",
-        (COOKING,),
-        "Two cooks in two rooms, the preset `coop`: one wants tomato and lettuce, the other carrot "
-        "and banana, chopped, on a plate, on a green square. The carrot is in the wrong room and "
-        "has to be handed over.",
+        ("cooking-coop/pairvdn",),
+        "Two cooks in two rooms, the variant `coop`: one wants tomato and lettuce, the other "
+        "carrot and banana, chopped, on a plate, on a green square. The carrot is in the wrong "
+        "room and has to be handed over.",
         width=300,
     ),
     Exhibit(
         "predator-prey.gif",
         "Predator and prey",
-        (PREDATORS,),
+        ("predator-prey/pairvdn-nearest",),
         "Two predators (red) must catch a prey (green) at once; one alone is punished. Each is "
         "paired with the predator that is nearest to it now.",
         max_steps=60,
@@ -118,28 +86,22 @@ EXHIBITS = (
 )
 HEAD = """# Gallery
 
-Made by `make gallery` from real runs, each trained for a few minutes on two cores. Episodes were
-not chosen by hand: of nine, from seed 0, each is the one with the median return (of the last method
-that is named). These are single runs, and no comparison of methods; for that see
+Drawn by `make gallery` from the runs of the study `gallery`, a few minutes of two cores each.
+Episodes were not chosen by hand: of nine, from seed 0, each is the one with the median return (of
+the last method that is named). These are single runs, and no comparison of methods; for that see
 [the results](../results/README.md).
-[Pictures](../pictures.md) tells how to make your own."""
+[Pictures](../pictures.md) describes how to make your own."""
 
 
-def ensure_trained(run: Trained) -> None:
-    """Train it, unless it is there."""
-    config = load_preset(run.preset).replace({"epochs": run.epochs, **dict(run.flags)})
-    if (run.folder / "config.toml").exists():
-        if read_config(run.folder) != config:
-            raise SystemExit(f"{run.folder} was trained with other settings; remove it.")
-        return
-    with progress(quiet=False) as (on_epoch, say):
-        train(config, run.folder, on_epoch=on_epoch, say=say)
+def folder_of(row: str) -> Path:
+    """The one run of a row."""
+    return RUNS / row / "seed-0"
 
 
 def record(exhibit: Exhibit) -> list[RecordedRun]:
     """The same episodes of every run."""
     settings = Settings(episodes=EPISODES, max_steps=exhibit.max_steps)
-    folders = [run.folder for run in exhibit.runs]
+    folders = [folder_of(row) for row in exhibit.rows]
     return record_both(*folders, settings) if len(folders) > 1 else [record_run(*folders, settings)]
 
 
@@ -162,50 +124,43 @@ def draw(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> Non
 
 
 def lines(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> Iterator[str]:
-    """The part of the page about one exhibit."""
+    """The section of the page about one exhibit."""
     yield f"## {exhibit.title}\n\n![{exhibit.title}]({exhibit.file})\n\n{exhibit.text}\n"
     yield "| method | training | episode shown | greedy return, 20 episodes | random |"
     yield "|---|---|---|---|---|"
-    for run, shown in zip(exhibit.runs, recorded, strict=True):
-        yield f"| {' | '.join(cells(run, shown, episode))} |"
-    yield "\n```bash long"
-    yield from (run.command for run in exhibit.runs)
+    for row, shown in zip(exhibit.rows, recorded, strict=True):
+        yield f"| {' | '.join(cells(row, shown, episode))} |"
+    yield f"\n```bash long\npairvdn study run gallery --only {' '.join(exhibit.rows)}"
     yield f"{watch_command(exhibit)}\n```\n"
 
 
-def cells(run: Trained, shown: RecordedRun, episode: int) -> Iterator[str]:
-    """What was trained, what is shown, and how good it is on the whole."""
+def cells(row: str, shown: RecordedRun, episode: int) -> Iterator[str]:
+    """The training, the episode shown, and the mean over all episodes."""
     played = shown.recordings[episode]
-    steps = read_metrics(run.folder)[-1]["env_steps"]
-    seed = read_config(run.folder).seed
-    evaluated = evaluate(run.folder, Settings()).to_dict()
-    score = evaluated["return"]
+    numbers = ResultsFile(storage(str(RUNS)), "results.json").rows()[row]
+    (seed,) = read_study("gallery").rows[row].seeds
     yield f"`{shown.method}`"
-    yield f"{steps:,} steps, seed {seed}"
+    yield f"{numbers['cost']['env_steps']:,} steps, seed {seed}"
     height = played.frames.measures.get("best_height")
     best = "" if height is None else f", best height {height[-1]:.2f}"
     yield f"number {episode + 1}: {played.length} steps, return {played.returns[-1]:.2f}{best}"
-    yield (
-        f"{score['mean']:.2f} [{score['low']:.2f}, {score['high']:.2f}] "
-        f"in {evaluated['max_steps']} steps"
-    )
-    yield f"{evaluated['random']['mean']:.2f}"
+    score, steps = numbers["return"], max(map(int, numbers["measures"]["return"]))
+    yield f"{score['mean']:.2f} [{score['low']:.2f}, {score['high']:.2f}] in {steps} steps"
+    yield f"{numbers['random']['return']['mean']:.2f}"
 
 
 def watch_command(exhibit: Exhibit) -> str:
-    """How to see the same episode oneself."""
-    first, *others = exhibit.runs
-    against = "".join(f" --against {run.folder}" for run in others)
+    """The command that shows the same episode."""
+    first, *others = map(folder_of, exhibit.rows)
+    against = "".join(f" --against {run}" for run in others)
     steps = "" if exhibit.max_steps is None else f" --max-steps {exhibit.max_steps}"
-    return f"pairvdn watch {first.folder}{against} --episodes {EPISODES}{steps}"
+    return f"pairvdn watch {first}{against} --episodes {EPISODES}{steps}"
 
 
 def main() -> None:
-    """Make everything."""
+    """Draw every exhibit and write the page."""
     parts = [HEAD]
     for exhibit in EXHIBITS:
-        for run in exhibit.runs:
-            ensure_trained(run)
         recorded = record(exhibit)
         episode = median_episode(recorded)
         draw(exhibit, recorded, episode)

@@ -46,7 +46,7 @@ def test_every_block_says_what_it_is():
         ("pairvdn evaluate runs/x --best", "There is no flag --best"),
         ("pairvdn evaluate", "RUN"),
         ("pairvdn trian box-jump/vdn", "did you mean 'train'?"),
-        ("F=--seedz\npairvdn reproduce table1 $F 3", "--seedz"),
+        ("F=--seedz\npairvdn study run paper-table $F 3", "--seedz"),
         ("make everything", "no target everything"),
         ("python benchmarks/nothing.py", "no script benchmarks/nothing.py"),
         ("pip install 'pairvdn[wiew]'", "no extra wiew"),
@@ -68,7 +68,8 @@ def test_an_unknown_tool_is_found_but_on_a_cluster(tmp_path):
     page.write_text("```bash\nconda install pairvdn\n```\n")
     assert complaints(page) == ["bad.md:2: tests know no command conda"]
     page.write_text(
-        "```bash cluster\nsrun --nodes=2 ray start &\nsrun pairvdn grid x.toml --rey auto &\n```\n"
+        "```bash cluster\nsrun --nodes=2 ray start &\n"
+        "srun pairvdn study run x.toml --rey auto &\n```\n"
     )
     (found,) = complaints(page)
     assert found.startswith("bad.md:3: ")

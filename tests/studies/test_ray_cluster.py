@@ -1,4 +1,4 @@
-"""Grids on a real Ray cluster of several nodes on this machine, one of which is killed."""
+"""Cells on a real Ray cluster of several nodes on this machine, one of which is killed."""
 
 import contextlib
 import os
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_grids import carried_out, cells_of, metrics, states
+from small_studies import cells_of, metrics, ran, states
 
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import Interrupted
-from pairvdn.studies import Cell, Here, News, Processes, RayCluster, Resources, Standing
+from pairvdn.studies import Cell, Event, Here, Processes, RayCluster, Resources, Status
 from pairvdn.studies.storage import Folder, Storage, storage
 
 pytest.importorskip("ray")
@@ -58,7 +58,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Storage:
     place = Folder(tmp_path_factory.mktemp("undisturbed"))
-    carried_out(LONG_CELLS, place, Here())
+    ran(LONG_CELLS, place, Here())
     return place
 
 
@@ -66,18 +66,18 @@ def executor(cluster) -> RayCluster:
     return RayCluster(cluster.address, Resources(cpus=1.0, retries=3))
 
 
-def test_a_grid_gives_the_same_bits_wherever_it_is_trained(cluster, tmp_path: Path) -> None:
-    cells = cells_of(environments=["climbing", "wall"], methods=["vdn", "iql"], seeds=2)
+def test_a_study_gives_the_same_bits_wherever_it_is_trained(cluster, tmp_path: Path) -> None:
+    cells = cells_of(tasks=["climbing", "wall"], methods=["vdn", "iql"], seeds=2)
     assert len(cells) == 8
     results = {}
     executors = {"here": Here(), "processes": Processes(2), "ray": executor(cluster)}
     for name, one in executors.items():
-        standings, _ = carried_out(cells, Folder(tmp_path / name), one)
-        assert set(states(standings).values()) == {"finished"}
+        statuses, _ = ran(cells, Folder(tmp_path / name), one)
+        assert set(states(statuses).values()) == {"finished"}
         results[name] = metrics(tmp_path / name, cells)
     assert results["ray"] == results["here"] == results["processes"]
-    standings, _ = carried_out(cells, Folder(tmp_path / "ray"), executors["ray"])
-    assert set(states(standings).values()) == {"finished before"}
+    statuses, _ = ran(cells, Folder(tmp_path / "ray"), executors["ray"])
+    assert set(states(statuses).values()) == {"finished before"}
 
 
 class KillANode:
@@ -88,10 +88,10 @@ class KillANode:
         self._epochs: dict[str, int] = {}
         self.killed_at: dict[str, int] = {}
 
-    def __call__(self, name: str, news: News) -> None:
-        if self.killed_at or not isinstance(news, Report):
+    def __call__(self, name: str, event: Event) -> None:
+        if self.killed_at or not isinstance(event, Report):
             return
-        self._epochs[name] = news.epoch
+        self._epochs[name] = event.epoch
         epochs = self._epochs.values()
         if len(epochs) == len(LONG_CELLS) and LONG // 20 < min(epochs) <= max(epochs) < LONG // 2:
             self.killed_at = dict(self._epochs)
@@ -106,15 +106,15 @@ def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
     places = {"folder": str(tmp_path / "disturbed"), "mirror": f"file://{tmp_path}/disturbed"}
     place = storage(places[kind])
     kill = KillANode(cluster)
-    standings, told = carried_out(LONG_CELLS, place, executor(cluster), kill)
-    assert set(states(standings).values()) == {"finished"}
+    statuses, events = ran(LONG_CELLS, place, executor(cluster), kill)
+    assert set(states(statuses).values()) == {"finished"}
     assert kill.killed_at, "no moment at which both cells were in the middle"
-    starts = [name for name, news in told if news == Standing("running")]
+    starts = [name for name, event in events if event == Status("running")]
     assert len(starts) == len(LONG_CELLS) + 1
     (again,) = (
-        int(news.split()[4])
-        for _, news in told
-        if isinstance(news, str) and news.startswith("resuming after epoch")
+        int(event.split()[4])
+        for _, event in events
+        if isinstance(event, str) and event.startswith("resuming after epoch")
     )
     assert again > 0
     assert metrics(place, LONG_CELLS) == metrics(undisturbed, LONG_CELLS)
@@ -123,9 +123,9 @@ def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
 def test_a_failed_cell_does_not_stop_the_others(cluster, tmp_path: Path) -> None:
     good = cells_of()[0]
     misfit = Cell("misfit", good.config.replace({"learner.batch_size": 10_000}))
-    standings, _ = carried_out([misfit, good], Folder(tmp_path), executor(cluster))
-    assert states(standings) == {"misfit": "failed", good.name: "finished"}
-    assert "replay_capacity" in standings["misfit"].reason
+    statuses, _ = ran([misfit, good], Folder(tmp_path), executor(cluster))
+    assert states(statuses) == {"misfit": "failed", good.name: "finished"}
+    assert "replay_capacity" in statuses["misfit"].reason
 
 
 def test_control_c_saves_what_runs_and_starts_nothing_more(
@@ -135,17 +135,17 @@ def test_control_c_saves_what_runs_and_starts_nothing_more(
     cells = [*LONG_CELLS, *cells_of(seeds=[5, 6])]
     asked: list[str] = []
 
-    def press(name: str, news: News) -> None:
-        if isinstance(news, Report) and news.epochs == LONG and not asked:
+    def press(name: str, event: Event) -> None:
+        if isinstance(event, Report) and event.epochs == LONG and not asked:
             asked.append(name)
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Interrupted):
-        carried_out(cells, place, executor(cluster), press)
+        ran(cells, place, executor(cluster), press)
     saved = list((tmp_path / "stopped").rglob("epoch-*"))
     assert saved
     assert f"epoch-{LONG:06d}" not in [path.name for path in saved]
     assert not (tmp_path / "stopped" / cells[-1].name).exists()
-    standings, _ = carried_out(cells, place, executor(cluster))
-    assert set(states(standings).values()) == {"finished"}
+    statuses, _ = ran(cells, place, executor(cluster))
+    assert set(states(statuses).values()) == {"finished"}
     assert metrics(place, LONG_CELLS) == metrics(undisturbed, LONG_CELLS)

@@ -1,5 +1,7 @@
 """What is kept elsewhere comes back as it was, and is whole at any moment."""
 
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -105,3 +107,18 @@ def test_which_places_there_are(tmp_path: Path) -> None:
         storage("memory://x").require_shared()
     with pytest.raises(ConfigError, match="nowhere://x cannot be opened"):
         storage("nowhere://x")
+
+
+def test_a_lock_keeps_other_processes_waiting(tmp_path: Path) -> None:
+    here = Folder(tmp_path)
+    other = (
+        "import sys; from pathlib import Path; from pairvdn.studies.storage import Folder\n"
+        "with Folder(Path(sys.argv[1])).locked('x.json'): print('held', flush=True)"
+    )
+    with here.locked("x.json"):
+        process = subprocess.Popen(
+            [sys.executable, "-c", other, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=6)
+    assert process.communicate(timeout=60)[0] == "held\n"

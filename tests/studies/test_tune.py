@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_grids import small_grid
+from small_studies import small_study
 
 from pairvdn.config import Config
-from pairvdn.studies import grid_from
 from pairvdn.studies.storage import Folder
 
 pytest.importorskip("ray.tune")
@@ -21,19 +20,17 @@ pytestmark = [
 
 EPOCHS = 12
 # The return is a sum of distances, all negative: long episodes are worse, whatever is learned.
-GRID = grid_from(
-    small_grid(
-        environments=["simple-spread"],
-        seeds=2,
-        fields={"epochs": EPOCHS, "env": {"num_agents": 2}, "evaluation.episodes": 2},
-        tune={
-            "samples": 5,
-            "grace": 2,
-            "reduction": 2,
-            "seed": 1,  # draws 2, 2, 20, 20, -1
-            "space": {"env": {"max_steps": {"choice": [-1, 2, 20]}}},
-        },
-    )
+STUDY = small_study(
+    tasks=["simple-spread"],
+    seeds=2,
+    fields={"epochs": EPOCHS, "env": {"num_agents": 2}, "evaluation.episodes": 2},
+    tune={
+        "samples": 5,
+        "grace": 2,
+        "reduction": 2,
+        "seed": 1,  # draws 2, 2, 20, 20, -1
+        "space": {"env": {"max_steps": {"choice": [-1, 2, 20]}}},
+    },
 )
 
 
@@ -53,7 +50,7 @@ def test_the_best_is_found_and_bad_trials_end_early(one_cpu: None, tmp_path: Pat
     from pairvdn.studies.tune import tune
 
     said: list[str] = []
-    (found,) = tune(GRID, Folder(tmp_path), "local", said.append)
+    (found,) = tune(STUDY, STUDY.rows.values(), Folder(tmp_path), "local", said.append)
     assert found.name == "simple-spread/vdn"
     by_length = {
         steps: [t for t in found.trials if t.fields["env.max_steps"] == steps] for steps in (2, 20)
@@ -67,11 +64,11 @@ def test_the_best_is_found_and_bad_trials_end_early(one_cpu: None, tmp_path: Pat
     assert all("failed: env: max_steps must be at least" in message for message in misfits)
     best = Config.from_toml((tmp_path / found.best).read_text())
     assert best.env.arguments["max_steps"] == 2
-    ranking = json.loads((tmp_path / "simple-spread/vdn/tune.json").read_text())
+    ranking = json.loads((tmp_path / "tune/simple-spread/vdn/tune.json").read_text())
     assert [one["name"] for one in ranking] == [trial.name for trial in found.trials]
 
     lines = {path: path.read_text() for path in tmp_path.rglob("metrics.jsonl")}
-    (again,) = tune(GRID, Folder(tmp_path), "local", said.append)
+    (again,) = tune(STUDY, STUDY.rows.values(), Folder(tmp_path), "local", said.append)
     assert again == found
     assert len(lines) == 2 * len(found.trials)
     for path, text in lines.items():  # nothing is trained again

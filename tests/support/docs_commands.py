@@ -200,7 +200,8 @@ def _pairvdn_mentioned(words: Sequence[str]) -> str | None:
         return None
     try:
         with stopped_after_parsing(before=True):
-            main([words[0], ANY_PRESET])
+            actions = words[1:2] if words[0] == "study" else []
+            main([words[0], *actions, ANY_PRESET])
     except Parsed as parsed:
         wrong = sorted(flags - set(parsed.parser._option_string_actions))
         return f"pairvdn {words[0]} has no flag {wrong[0]}" if wrong else None

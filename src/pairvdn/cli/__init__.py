@@ -22,12 +22,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "pairvdn.cli.export:main",
         "copy a trained value without its training state, to share it",
     ),
-    "grid": ("pairvdn.cli.grid:main", "train many runs: here, in processes, on a Ray cluster"),
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets and more"),
     "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
-    "reproduce": ("pairvdn.cli.reproduce:main", "make the paper's tables and figures"),
     "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped"),
+    "study": ("pairvdn.cli.study:main", "train many runs from one file; tables and figures"),
     "train": ("pairvdn.cli.train:main", "train from a preset, or your own environment"),
     "watch": ("pairvdn.cli.watch:main", "show what the agents of a run do, and why"),
 }

@@ -1,27 +1,40 @@
-"""Grids of runs: a file that describes them, and who carries them out."""
+"""Studies: many runs from one TOML file, their raw results as JSON, and tables of them."""
 
-from pairvdn.studies.cells import Cell, News, Resources, Standing, Tell
-from pairvdn.studies.executor import Executor
-from pairvdn.studies.file import Grid, grid_from, read_grid
-from pairvdn.studies.here import Here
+from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status
+from pairvdn.studies.executors import Executor, Here, run_cells
 from pairvdn.studies.processes import Processes
 from pairvdn.studies.ray_cluster import RayCluster
-from pairvdn.studies.together import run_cells
-from pairvdn.studies.work import last_return
+from pairvdn.studies.read import read_study, shipped_names, study_from
+from pairvdn.studies.results import ResultsFile, row_numbers, run_study
+from pairvdn.studies.storage import storage
+from pairvdn.studies.study import Row, Study
+from pairvdn.studies.summaries import fill, markdown_of, read_summary
+from pairvdn.studies.tables import study_table, to_csv, to_markdown
 
 __all__ = [
     "Cell",
+    "Event",
     "Executor",
-    "Grid",
     "Here",
-    "News",
+    "OnEvent",
     "Processes",
     "RayCluster",
     "Resources",
-    "Standing",
-    "Tell",
-    "grid_from",
-    "last_return",
-    "read_grid",
+    "ResultsFile",
+    "Row",
+    "Status",
+    "Study",
+    "fill",
+    "markdown_of",
+    "read_study",
+    "read_summary",
+    "row_numbers",
     "run_cells",
+    "run_study",
+    "shipped_names",
+    "storage",
+    "study_from",
+    "study_table",
+    "to_csv",
+    "to_markdown",
 ]

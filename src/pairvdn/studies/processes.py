@@ -1,4 +1,4 @@
-"""Cells in processes of their own, some at a time, on this machine."""
+"""Cells in processes of their own on this machine."""
 
 import collections
 import dataclasses
@@ -12,36 +12,36 @@ from pathlib import Path
 
 from pairvdn.runs.errors import Interrupted
 from pairvdn.runs.signals import StopRequest, stop_requested
-from pairvdn.studies.cells import Cell, Standing, Tell
-from pairvdn.studies.executor import Executor
+from pairvdn.studies.cells import Cell, OnEvent, Status
+from pairvdn.studies.executors import Executor
+from pairvdn.studies.run_cell import run_cell
 from pairvdn.studies.storage import Storage
-from pairvdn.studies.work import carry_out
 
-_POLL = 0.2  # seconds, after which a signal is noticed at the latest
-_LAST_WORDS = 20  # lines of what a process printed before it died
+_POLL = 0.2  # seconds between looks at the stop request
+_OUTPUT_LINES = 20  # of a dead process, shown with its failure
 
 
 @dataclasses.dataclass(frozen=True)
 class Processes(Executor):
-    """So many processes at a time, a new one for each cell: what it held is given back."""
+    """`workers` processes at a time, a new one for each cell so that its memory is freed."""
 
     workers: int
 
-    def run(self, cells: Sequence[Cell], storage: Storage, tell: Tell) -> None:
-        """Carry out all cells."""
+    def run(self, cells: Sequence[Cell], storage: Storage, on_event: OnEvent) -> None:
+        """Run all cells."""
         storage.require_shared()
         with (
-            tempfile.TemporaryDirectory(prefix="pairvdn-grid-") as outputs,
-            stop_requested() as wish,
-            _Crew(storage, tell, Path(outputs)) as crew,
+            tempfile.TemporaryDirectory(prefix="pairvdn-study-") as outputs,
+            stop_requested() as stop,
+            _Pool(storage, on_event, Path(outputs)) as pool,
         ):
             waiting = collections.deque(cells)
-            while (waiting and wish.signum is None) or crew.working:
-                while waiting and wish.signum is None and len(crew.working) < self.workers:
-                    crew.start(waiting.popleft())
-                crew.listen(wish)
-        if wish.signum is not None:
-            raise Interrupted(wish.signum, "stopped")
+            while (waiting and stop.signum is None) or pool.working:
+                while waiting and stop.signum is None and len(pool.working) < self.workers:
+                    pool.start(waiting.popleft())
+                pool.listen(stop)
+        if stop.signum is not None:
+            raise Interrupted(stop.signum, "stopped")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,79 +51,77 @@ class _Worker:
     output: Path
 
 
-class _Crew:
-    """The processes that are at work, by the pipe through which each of them tells."""
+class _Pool:
+    """The running processes, by the pipe through which each of them reports."""
 
-    def __init__(self, storage: Storage, tell: Tell, outputs: Path) -> None:
+    def __init__(self, storage: Storage, on_event: OnEvent, outputs: Path) -> None:
         self.working: dict[Connection, _Worker] = {}
-        self._storage, self._tell, self._outputs = storage, tell, outputs
+        self._storage, self._on_event, self._outputs = storage, on_event, outputs
         self._started = 0
-        self._asked = False
+        self._stopping = False
 
-    def __enter__(self) -> "_Crew":
+    def __enter__(self) -> "_Pool":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave nobody behind; only after a second signal is anybody left."""
+        """Kill the processes that are left; there are some only after a second signal."""
         for worker in self.working.values():
             worker.process.kill()
             worker.process.join()
 
     def start(self, cell: Cell) -> None:
-        """Let a new process carry out a cell. JAX has threads, so that it must not be forked."""
+        """Run a cell in a new process. JAX has threads, so the process must not be forked."""
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe(duplex=False)
         self._started += 1
         output = self._outputs / f"{self._started}.txt"
         arguments = (there, cell, self._storage, output)
-        process = spawn.Process(target=_carry_out_and_tell, args=arguments, name=cell.name)
+        process = spawn.Process(target=_work, args=arguments, name=cell.name)
         process.start()
         there.close()  # so that the end of the process is the end of the pipe
         self.working[here] = _Worker(cell, process, output)
 
-    def listen(self, wish: StopRequest) -> None:
-        """Pass on what is told, and a wish to stop, for a moment."""
-        if wish.signum is not None and not self._asked:
-            self._asked = True
+    def listen(self, stop: StopRequest) -> None:
+        """Pass on events, and a stop request, for a moment."""
+        if stop.signum is not None and not self._stopping:
+            self._stopping = True
             for worker in self.working.values():
                 worker.process.terminate()
         for pipe in wait(list(self.working), timeout=_POLL):
             assert isinstance(pipe, Connection)
             worker = self.working[pipe]
             try:
-                news = pipe.recv()
+                event = pipe.recv()
             except EOFError:
-                self._tell(worker.cell.name, self._died(worker))
-                del self.working[pipe]
-                continue
-            self._tell(worker.cell.name, news)
-            if isinstance(news, Standing) and news.state != "running":
+                event = self._status_after_death(worker)
+            if isinstance(event, Status) and event.state != "running":
                 worker.process.join()
                 del self.working[pipe]
+            self._on_event(worker.cell.name, event)
 
-    def _died(self, worker: _Worker) -> Standing:
-        """The standing of a cell whose process ended without telling one."""
+    def _status_after_death(self, worker: _Worker) -> Status:
+        """The status of a cell whose process ended without reporting one."""
         worker.process.join()
-        if self._asked:
-            return Standing("stopped")
-        said = worker.output.read_text(errors="replace") if worker.output.exists() else ""
+        if self._stopping:
+            return Status("stopped")
+        output = worker.output.read_text(errors="replace") if worker.output.exists() else ""
         code = worker.process.exitcode or 0
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        last_words = "\n".join(said.splitlines()[-_LAST_WORDS:])
-        return Standing("failed", f"its process {how}", last_words)
+        last_lines = "\n".join(output.splitlines()[-_OUTPUT_LINES:])
+        return Status("failed", f"its process {how}", last_lines)
 
 
-def _carry_out_and_tell(pipe: Connection, cell: Cell, storage: Storage, output: Path) -> None:
-    """What a process of its own does."""
-    # Ctrl-C at the terminal goes to the parent alone, which asks once: twice means at once.
+def _work(pipe: Connection, cell: Cell, storage: Storage, output: Path) -> None:
+    """The main function of a worker process."""
+    # Ctrl-C at the terminal reaches the parent alone, which asks once: twice would mean at once.
     os.setsid()
     with output.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
         try:
-            pipe.send(carry_out(cell, storage, pipe.send))
+            pipe.send(run_cell(cell, storage, pipe.send))
         except Interrupted:
-            pipe.send(Standing("stopped"))
+            pipe.send(Status("stopped"))
     except BrokenPipeError:
-        """The parent is dead. The last checkpoint is where the next call goes on."""
+        """The parent is dead. The next call resumes from the last checkpoint."""

@@ -1,20 +1,21 @@
-"""The table `[tune]` of a grid: which fields are searched, where, and when a trial may end."""
+"""The table `[tune]` of a study: the fields to search, their ranges, and early stopping."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pairvdn.checks import hint
-from pairvdn.config.errors import ConfigError, one_line
-from pairvdn.config.schema import convert, fields_of
+from pairvdn.checks import hint, require_at_least
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import fields_of
+from pairvdn.studies.records import record_from, require_keys, table_of
 
-# How a field is drawn -> how many numbers that takes; None for as many values as one likes.
+# How a field is drawn -> how many numbers that takes; None for any number of values.
 DRAWS: Mapping[str, int | None] = {"choice": None, "uniform": 2, "log": 2, "integers": 2}
 
 
 @dataclasses.dataclass(frozen=True)
 class Draw:
-    """How a field is drawn: one of a list, or uniformly, log-uniformly or whole in an interval."""
+    """How a field is drawn: from a list, or uniformly, log-uniformly or whole from a range."""
 
     how: str
     values: tuple[Any, ...]
@@ -24,8 +25,8 @@ class Draw:
 class Search:
     """Random search with early stopping (ASHA).
 
-    `samples` configs are drawn. Of those that have done `grace`, `grace * reduction`, ... epochs,
-    about one in `reduction` goes on.
+    `samples` configs are drawn. After `grace`, `grace * reduction`, ... epochs, about one trial in
+    `reduction` continues.
     """
 
     space: Mapping[str, Draw]
@@ -35,32 +36,22 @@ class Search:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in {"samples": 1, "grace": 1, "reduction": 2, "seed": 0}.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}.")
+        require_at_least(1, samples=self.samples, grace=self.grace)
+        require_at_least(2, reduction=self.reduction)
+        require_at_least(0, seed=self.seed)
 
 
-def read_search(key: str, given: Mapping[str, Any]) -> Search:
-    """The search that a table describes."""
-    known = fields_of(Search)
-    for name in given:
-        if name not in known:
-            raise ConfigError(f"There is no key {f'{key}.{name}'!r}; {hint(name, known)}")
-    numbers = {
-        name: convert(f"{key}.{name}", int, value)
-        for name, value in given.items()
-        if name != "space"
-    }
-    space = given.get("space", {})
+def read_search(key: str, value: Any) -> Search:
+    """The search that the table `[tune]` describes."""
+    given = dict(table_of(key, value))
+    require_keys(key, given, fields_of(Search))
+    space = given.pop("space", {})
     if not isinstance(space, Mapping) or not space:
         raise ConfigError(f"{key}.space must be a table of fields, each with how it is drawn.")
-    try:
-        return Search(space=dict(_draws(f"{key}.space", space)), **numbers)
-    except ValueError as error:
-        raise ConfigError(f"{key}.{one_line(error)}") from error
+    return record_from(key, Search, given | {"space": dict(_draws(f"{key}.space", space))})
 
 
-def _draws(where: str, space: Mapping[str, Any], prefix: str = "") -> Any:
+def _draws(where: str, space: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Draw]]:
     """Fields with their draws; a table that is not a draw is a section of the config."""
     for key, value in space.items():
         field = f"{prefix}{key}"
@@ -88,7 +79,7 @@ def _draw(where: str, value: Mapping[str, Any]) -> Draw:
 
 
 def _require_range(where: str, how: str, values: list[Any]) -> None:
-    """Two numbers that grow; whole ones, or above 0, where the draw needs that."""
+    """Two ascending numbers; integers, or above 0, where the draw needs that."""
     kinds = int if how == "integers" else (int, float)
     numbers = all(isinstance(one, kinds) and not isinstance(one, bool) for one in values)
     if not numbers or not values[0] < values[1] or (how == "log" and values[0] <= 0):

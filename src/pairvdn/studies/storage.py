@@ -1,12 +1,13 @@
-"""Where many runs are kept: a folder, or whatever fsspec opens (s3://, gs://, memory://).
+"""Storage of the runs of a study: a folder, or any URL of fsspec (s3://, gs://, memory://).
 
-A run is always trained in a local folder. If it is kept elsewhere, that folder is a copy: fetched
-before the run goes on, and sent after each checkpoint.
+A run always trains in a local folder. For a URL that folder is a copy: fetched before the run is
+resumed, and sent after each checkpoint.
 """
 
 import abc
 import contextlib
 import dataclasses
+import fcntl
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,14 +20,14 @@ from pairvdn.runs.errors import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Workplace:
-    """A local folder to train in; `keep` makes what is in it last."""
+    """A local folder to train in; `keep` sends its files to the storage."""
 
     folder: Path
     keep: Callable[[], None]
 
 
 class Storage(abc.ABC):
-    """A place for runs, each under its name. Small enough to be sent to another process."""
+    """A place for runs, each under its name. It can be sent to another process."""
 
     @abc.abstractmethod
     def read_text(self, path: str) -> str | None:
@@ -38,11 +39,15 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def workplace(self, name: str) -> contextlib.AbstractContextManager[Workplace]:
-        """A folder with what is stored of a run, which may be nothing."""
+        """A local folder with the stored files of a run, if there are any."""
 
     @abc.abstractmethod
     def require_shared(self) -> None:
-        """Raise `ConfigError` if other processes would not find what is stored here."""
+        """Raise `ConfigError` if other processes cannot read this storage."""
+
+    @abc.abstractmethod
+    def locked(self, path: str) -> contextlib.AbstractContextManager[None]:
+        """Keep other processes from changing a small file, where the storage has locks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,23 +77,32 @@ class Folder(Storage):
         yield Workplace(self.root / name, lambda: None)
 
     def require_shared(self) -> None:
-        """All processes of this machine see it; that all machines do is up to whoever mounts it."""
+        """All processes of this machine see it. On a cluster, all nodes must mount it."""
+
+    @contextlib.contextmanager
+    def locked(self, path: str) -> Iterator[None]:
+        """Wait for the lock of a file and hold it; the kernel frees the lock of a dead process."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.with_name(f".{target.name}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
 
 @dataclasses.dataclass(frozen=True)
 class Remote(Storage):
-    """What fsspec opens. Runs are trained in temporary copies."""
+    """A URL of fsspec. Runs train in temporary copies."""
 
     url: str
 
     def __post_init__(self) -> None:
-        self._opened()  # so that a wrong URL is found before anything is trained
+        self._opened()  # a wrong URL must fail before anything is trained
 
     def __str__(self) -> str:
         return self.url
 
     def _opened(self) -> tuple[Any, str]:
-        """The file system and the path in it; fsspec gives the same one every time."""
+        """The file system and the path in it; fsspec caches file systems."""
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
@@ -104,7 +118,7 @@ class Remote(Storage):
     def read_text(self, path: str) -> str | None:
         """A small file; None if it is not there."""
         files, root = self._opened()
-        files.invalidate_cache()  # other processes write there, too
+        files.invalidate_cache()  # other processes write there too
         try:
             text: str = files.cat_file(f"{root}/{path}").decode()
         except FileNotFoundError:
@@ -136,17 +150,21 @@ class Remote(Storage):
                 "leave out --workers and --ray, or choose another --out."
             )
 
+    def locked(self, path: str) -> contextlib.AbstractContextManager[None]:
+        """Object stores have no locks."""
+        return contextlib.nullcontext()
+
 
 class _Mirror:
-    """A local folder and its copy elsewhere, of which only what has changed is sent."""
+    """A local folder and its remote copy; only changed files are sent."""
 
     def __init__(self, files: Any, root: str, folder: Path) -> None:
         self.folder = folder
         self._files, self._root = files, root
-        self._same: dict[str, tuple[int, int]] = {}  # of the files that are equal: time and size
+        self._same: dict[str, tuple[int, int]] = {}  # time and size of files that are equal
 
     def fetch(self) -> None:
-        """Make the folder like its copy."""
+        """Copy all remote files into the folder."""
         self._files.invalidate_cache()
         for path in self._files.find(self._root):
             name = path.removeprefix(self._root).lstrip("/")
@@ -156,13 +174,13 @@ class _Mirror:
             self._same[name] = _stamp(local)
 
     def keep(self) -> None:
-        """Make the copy like the folder, so that a whole checkpoint is there at any moment.
+        """Make the copy equal to the folder. It holds a complete checkpoint at any moment.
 
-        Lines of metrics come before the checkpoint that needs them, a manifest after the arrays
-        that it describes, and what is no longer here goes last.
+        Metrics are sent before the checkpoint that needs them and a manifest after its arrays;
+        old files are removed last.
         """
         here = {name: self.folder / name for name in self._names()}
-        for name in sorted(here, key=_place_in_line):
+        for name in sorted(here, key=_send_order):
             stamp = _stamp(here[name])
             if self._same.get(name) != stamp:
                 _make_parent(self._files, f"{self._root}/{name}")
@@ -173,7 +191,7 @@ class _Mirror:
             del self._same[name]
 
     def _names(self) -> Iterator[str]:
-        """Files of the run; not the lock, nor what is only half written."""
+        """Files of the run, without the lock and half-written files."""
         for path in self.folder.rglob("*"):
             parts = path.relative_to(self.folder).parts
             hidden = any(part.startswith(".") for part in parts)
@@ -181,7 +199,7 @@ class _Mirror:
                 yield "/".join(parts)
 
 
-def _place_in_line(name: str) -> tuple[bool, bool, bool, str]:
+def _send_order(name: str) -> tuple[bool, bool, bool, str]:
     """Config and metrics, then the best checkpoint, then the others; manifests after arrays."""
     in_checkpoints = "checkpoints/" in name
     return in_checkpoints, "checkpoints/best/" not in name, name.endswith(MANIFEST), name
@@ -193,10 +211,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _make_parent(files: Any, path: str) -> None:
-    """Some file systems have folders that must be made; the others ignore this."""
+    """Create the parent folder; file systems without folders ignore this."""
     files.makedirs(path.rpartition("/")[0], exist_ok=True)
 
 
 def storage(place: str) -> Storage:
-    """The storage at a URL, or a folder."""
+    """The storage at a URL or in a folder."""
     return Remote(place) if "://" in place else Folder(Path(place).resolve())

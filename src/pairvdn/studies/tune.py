@@ -1,10 +1,10 @@
-"""Searching fields with Ray Tune: random draws, of which ASHA ends the worse ones early."""
+"""Search with Ray Tune: random draws, the worse of which ASHA stops early."""
 
 import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,57 +12,62 @@ from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import RunError
-from pairvdn.studies.cells import Cell, News
-from pairvdn.studies.file import Grid
+from pairvdn.studies.cells import Cell, Event
 from pairvdn.studies.ray_cluster import PATIENCE, connected, require_ray
+from pairvdn.studies.run_cell import greedy_returns, run_cell
 from pairvdn.studies.search import Draw, Search
 from pairvdn.studies.storage import Storage
-from pairvdn.studies.work import carry_out, greedy_returns
+from pairvdn.studies.study import Row, Study
 
 OBJECTIVE = "greedy_return"
-WORST = -1e30  # of a trial that failed; Tune computes with it, so that it is finite
+WORST = -1e30  # of a failed trial; finite, because Tune computes with it
 
 _SETTINGS = {
-    # Ctrl-C raises here, as everywhere; the trials' last checkpoints are where they go on.
+    # Ctrl-C raises here, as everywhere; trials resume from their last checkpoints.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
-    "RAY_AIR_NEW_OUTPUT": "0",  # it prints even when it is asked to be quiet
+    "RAY_AIR_NEW_OUTPUT": "0",  # the new output ignores verbose=0
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One draw: the name of its run folder, what was drawn, and its last greedy return."""
+    """One draw: its run folder, the drawn fields, and its last greedy return."""
 
     name: str
     fields: Mapping[str, Any]
     value: float
     epochs: int
-    reason: str = ""  # why it does not count
+    reason: str = ""  # of a failure
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """The trials of one environment and method, best first, and where the best config is."""
+    """The trials of one row, best first, and the path of the best config."""
 
     name: str
     trials: list[Trial]
     best: str
 
 
-def tune(grid: Grid, storage: Storage, address: str, say: Callable[[str], None]) -> list[Found]:
-    """Search for each environment and method of a grid; all seeds of a trial count, as a mean.
+def tune(
+    study: Study,
+    rows: Iterable[Row],
+    storage: Storage,
+    address: str,
+    say: Callable[[str], None],
+) -> list[Found]:
+    """Search for each row of a study; the objective is the mean over its seeds.
 
-    Every trial is a run folder `NAME/tune/trial-K`, and the best config goes to `NAME/best.toml`.
-    The same call draws the same configs: trials that are finished are not trained again.
+    Every trial is a run folder `tune/ROW/trial-K`; the best config is `tune/ROW/best.toml`. The
+    same call draws the same configs, and does not train finished trials again.
     """
     os.environ.update(_SETTINGS)
     require_tune()
     storage.require_shared()
-    assert grid.tune is not None  # the caller has looked
+    if study.tune is None:
+        raise ConfigError(f"{study.name} has no table [tune]; docs/studies.md describes it.")
     with connected(address):
-        return [
-            _search(name, config, grid, grid.tune, storage, say) for name, config in grid.groups()
-        ]
+        return [_search(row, study, study.tune, storage, say) for row in rows]
 
 
 def require_tune() -> None:
@@ -71,26 +76,21 @@ def require_tune() -> None:
     try:
         import ray.tune  # noqa: F401
     except ImportError as error:
-        raise ConfigError("--tune needs Ray Tune: pip install 'pairvdn[tune]'.") from error
+        raise ConfigError("`study tune` needs Ray Tune: pip install 'pairvdn[tune]'.") from error
 
 
 def _search(
-    name: str,
-    config: Config,
-    grid: Grid,
-    search: Search,
-    storage: Storage,
-    say: Callable[[str], None],
+    row: Row, study: Study, search: Search, storage: Storage, say: Callable[[str], None]
 ) -> Found:
     from ray import tune as library
     from ray.tune.schedulers import ASHAScheduler
     from ray.tune.search.basic_variant import BasicVariantGenerator
 
-    first = config.replace({"seed": grid.seeds[0]})
-    say(f"searching: {name}, {search.samples} trials")
-    needed = {"cpu": grid.resources.cpus, "gpu": grid.resources.gpus}
+    config, folder = row.config(), f"tune/{row.name}"
+    say(f"searching: {row.name}, {search.samples} trials")
+    needed = {"cpu": study.resources.cpus, "gpu": study.resources.gpus}
     trainable = library.with_parameters(
-        _train_trial, name=name, config=first, num_seeds=len(grid.seeds), storage=storage
+        _train_trial, folder=folder, config=config, num_seeds=len(row.seeds), storage=storage
     )
     with tempfile.TemporaryDirectory(prefix="pairvdn-tune-") as bookkeeping:
         results: Any = library.Tuner(
@@ -114,27 +114,27 @@ def _search(
                 storage_path=bookkeeping,
                 verbose=0,
                 # Only the death of a worker is a failure: exceptions are reported as results.
-                failure_config=library.FailureConfig(max_failures=grid.resources.retries),
+                failure_config=library.FailureConfig(max_failures=study.resources.retries),
             ),
         ).fit()
-    trials = [_trial(name, result) for result in results]
+    trials = [_trial(folder, result) for result in results]
     for trial in trials:
         if trial.reason:
             say(f"warning: {trial.name}: {trial.reason}")
     ranked = sorted((one for one in trials if not one.reason), key=lambda trial: -trial.value)
     if not ranked:
-        raise RunError(f"{name}: no trial came to an evaluation; the last: {trials[-1].reason}")
-    best = f"{name}/best.toml"
-    storage.write_text(best, first.replace(ranked[0].fields).to_toml())
+        raise RunError(f"{row.name}: no trial was evaluated; the last: {trials[-1].reason}")
+    best = f"{folder}/best.toml"
+    storage.write_text(best, config.replace(ranked[0].fields).to_toml())
     as_json = [dataclasses.asdict(trial) for trial in ranked]
-    storage.write_text(f"{name}/tune.json", json.dumps(as_json, indent=2) + "\n")
-    return Found(name, ranked, best)
+    storage.write_text(f"{folder}/tune.json", json.dumps(as_json, indent=2) + "\n")
+    return Found(row.name, ranked, best)
 
 
 def _train_trial(
-    drawn: Mapping[str, Any], *, name: str, config: Config, num_seeds: int, storage: Storage
+    drawn: Mapping[str, Any], *, folder: str, config: Config, num_seeds: int, storage: Storage
 ) -> None:
-    """What the worker of a trial does: report what is there already, then train on."""
+    """A trial on its worker: report the stored evaluations, then train."""
     from ray import tune as library
 
     trial = library.get_context().get_trial_name()
@@ -143,32 +143,32 @@ def _train_trial(
     def report(epoch: int, value: float, **others: Any) -> None:
         library.report({"epoch": epoch, OBJECTIVE: value, **others})
 
-    def tell(news: News) -> None:
-        if isinstance(news, Report) and "evaluation" in news.lines[0]:
-            means = [line["evaluation"]["mean"] for line in news.lines]
-            report(news.epoch, sum(means) / len(means))
+    def on_event(event: Event) -> None:
+        if isinstance(event, Report) and "evaluation" in event.lines[0]:
+            means = [line["evaluation"]["mean"] for line in event.lines]
+            report(event.epoch, sum(means) / len(means))
 
     try:
-        cell = Cell(f"{name}/tune/{trial}", config.replace(drawn), seeds)
+        cell = Cell(f"{folder}/{trial}", config.replace(drawn), seeds)
     except ConfigError as error:
         report(0, WORST, reason=one_line(error))
         return
     for epoch, value in greedy_returns(cell, storage).items():
         report(epoch, value)
-    standing = carry_out(cell, storage, tell, patience=PATIENCE)
-    if standing.state != "finished":
-        report(config.epochs, WORST, reason=f"{standing.state}: {standing.reason}")
+    status = run_cell(cell, storage, on_event, patience=PATIENCE)
+    if status.state != "finished":
+        report(config.epochs, WORST, reason=f"{status.state}: {status.reason}")
 
 
 def _trial_name(trial: Any) -> str:
-    """The same for the same draw, whenever the search is started: `trial-3`."""
+    """`trial-3`: the same for the same draw in every search."""
     return f"trial-{int(trial.trial_id.rpartition('_')[2])}"
 
 
-def _trial(name: str, result: Any) -> Trial:
+def _trial(folder: str, result: Any) -> Trial:
     metrics = result.metrics or {}
     return Trial(
-        name=f"{name}/tune/{Path(result.path).name}",
+        name=f"{folder}/{Path(result.path).name}",
         fields=dict(result.config),
         value=metrics.get(OBJECTIVE, WORST),
         epochs=metrics.get("epoch", 0),

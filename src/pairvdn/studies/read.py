@@ -1,0 +1,265 @@
+"""Reading a study's TOML file. docs/studies.md describes the format."""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pairvdn.checks import hint
+from pairvdn.config.config import General
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.schema import convert
+from pairvdn.envs import is_external
+from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.studies.cells import Resources
+from pairvdn.studies.records import flat, record_from, require_keys, table_of
+from pairvdn.studies.search import read_search
+from pairvdn.studies.study import FIGURES, Figure, Reference, Row, Study, Versus
+
+_PLAIN_KEYS = {
+    "about": str,
+    "column": str,
+    "methods": tuple[str, ...],
+    "side_by_side": bool,
+}
+_KEYS = (
+    *_PLAIN_KEYS,
+    *("seeds", "fields", "vary", "tasks", "rows"),
+    *("evaluation", "columns", "references", "versus", "figures", "resources", "tune"),
+)
+# Characters of folder names that shells and file systems accept without quotes.
+_NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
+
+
+def shipped_names() -> tuple[str, ...]:
+    """The studies and summaries in the package."""
+    files = (resources.files("pairvdn.studies") / "shipped").iterdir()
+    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+
+
+def read_file(name: str) -> tuple[str, dict[str, Any]]:
+    """The name and the keys of a study: a shipped name, or the path of a TOML file."""
+    try:
+        if name in shipped_names():
+            shipped = resources.files("pairvdn.studies") / "shipped" / f"{name}.toml"
+            return name, tomllib.loads(shipped.read_text(encoding="utf-8"))
+        if not name.endswith(".toml"):
+            raise ConfigError(
+                f"There is no study {name!r}; {hint(name, shipped_names())} "
+                "A study of your own is named by its path, STUDY.toml."
+            )
+        return Path(name).stem, tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name} cannot be read: {one_line(error)}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name} is not TOML: {one_line(error)}") from error
+
+
+def read_study(name: str) -> Study:
+    """The study with a shipped name, or in a TOML file."""
+    stem, given = read_file(name)
+    try:
+        return study_from(stem, given)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {one_line(error)}") from error
+
+
+def study_from(name: str, given: Mapping[str, Any]) -> Study:
+    """A study from plain values; every config is checked before anything is trained."""
+    require_keys("A study", given, _KEYS)
+    plain = {
+        key: convert(key, kind, given[key]) for key, kind in _PLAIN_KEYS.items() if key in given
+    }
+    side_by_side = plain.pop("side_by_side", False)
+    tasks = _tasks(given.get("tasks", {}))
+    rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
+    study = Study(
+        name=name,
+        rows=rows,
+        tasks=tuple(tasks),
+        **plain,
+        **{key: _SECTIONS[key](key, given[key]) for key in _SECTIONS if key in given},
+    )
+    _require_sound(study, varied="vary" in given)
+    return study
+
+
+def _require_sound(study: Study, *, varied: bool) -> None:
+    """Check what concerns several keys."""
+    if study.column is not None and (varied or not study.tasks):
+        raise ConfigError(
+            "column makes a table of methods and tasks; it needs tasks, without vary."
+        )
+    _require_rows(study)
+    for name, figure in study.figures.items():
+        for row in getattr(figure, "rows", ()):
+            if row not in study.rows:
+                raise ConfigError(f"figures.{name} has no row {row!r}; {hint(row, study.rows)}")
+
+
+def _require_rows(study: Study) -> None:
+    """Check every config, all seeds, and that rows of a group can be compared."""
+    envs: dict[str, str] = {}  # group -> environment
+    for row in study.rows.values():
+        first = row.seeds[0]
+        if row.side_by_side and row.seeds != tuple(range(first, first + len(row.seeds))):
+            raise ConfigError(f"{row.name}: seeds side by side must be consecutive: 3, 4, 5.")
+        if len(set(row.seeds)) < len(row.seeds):
+            raise ConfigError(f"{row.name}: a seed is named twice.")
+        config = row.config()
+        if study.tune is not None:
+            config.replace({field: draw.values[0] for field, draw in study.tune.space.items()})
+        env = envs.setdefault(row.group, config.env.name)
+        if env != config.env.name:  # the random policy of the group would be another one
+            raise ConfigError(
+                f"{row.name}: rows of a group share an environment, here {env}, not "
+                f"{config.env.name}; name the row GROUP/LABEL."
+            )
+        outer = next((name for name in study.rows if row.name.startswith(f"{name}/")), None)
+        if outer is not None:
+            raise ConfigError(f"{outer!r} is a row and a group of rows; rename one of them.")
+
+
+def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:
+    """Tasks with their changed fields: a list of environments, or a table of fields for each."""
+    if isinstance(given, list):
+        names: tuple[str, ...] = convert("tasks", tuple[str, ...], given)
+        return {_folder_name(name): {"env.name": name} for name in names}
+    return {
+        name: {"env.name": name, **_fields(f"tasks.{name}", fields, also=("env.name",))}
+        for name, fields in table_of("tasks", given).items()
+    }
+
+
+def _rows(
+    given: Mapping[str, Any],
+    tasks: Mapping[str, Mapping[str, Any]],
+    methods: tuple[str, ...],
+    side_by_side: bool,
+) -> dict[str, Row]:
+    """Every task with every method and combination of `vary`, then the rows given by name."""
+    shared = _fields("fields", given.get("fields", {}))
+    seeds = _seeds("seeds", given.get("seeds", 1))
+    if bool(tasks) != bool(methods):
+        raise ConfigError("tasks and methods belong together: each method is trained on each task.")
+    rows: dict[str, Row] = {}
+    varied = _vary(given.get("vary", {}))
+    for (task, fields), method in itertools.product(tasks.items(), methods):
+        own = {key: value for key, value in fields.items() if key != "env.name"}
+        env = fields["env.name"]
+        outside = {"method.name": method} if is_external(env) else {}
+        for values in itertools.product(*varied.values()):
+            chosen = dict(zip(varied, values, strict=True))
+            name = "/".join([task, method, *([_variant(chosen)] if chosen else [])])
+            if name in rows:
+                raise ConfigError(f"two rows would be called {name}; is a value named twice?")
+            preset = env if outside else f"{env}/{method}"
+            rows[name] = Row(
+                name, preset, {**shared, **outside, **own, **chosen}, seeds, side_by_side
+            )
+    for name, table in table_of("rows", given.get("rows", {})).items():
+        own = dict(table_of(f"rows.{name}", table))
+        if "preset" not in own:
+            raise ConfigError(
+                f"rows.{name} needs a preset, ENV/METHOD; see `pairvdn list presets`."
+            )
+        preset = convert(f"rows.{name}.preset", str, own.pop("preset"))
+        own_seeds = _seeds(f"rows.{name}.seeds", own.pop("seeds")) if "seeds" in own else seeds
+        fields = _fields(f"rows.{name}", own, also=("method.name", "env.name"))
+        rows[name] = Row(name, preset, {**shared, **fields}, own_seeds, side_by_side)
+    if not rows:
+        raise ConfigError("A study needs rows, or tasks and methods.")
+    for name in rows:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"row {name!r} must be letters, digits and .,=+-_ between slashes.")
+    return rows
+
+
+def _seeds(key: str, value: Any) -> tuple[int, ...]:
+    """Seeds, or how many of them, from 0."""
+    seeds = convert(key, int | tuple[int, ...], value)
+    seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
+    if not seeds:
+        raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")
+    try:
+        for seed in (min(seeds), max(seeds)):
+            General(seed=seed)  # which has the range of a seed
+    except ValueError as error:
+        raise ConfigError(f"{key}: {one_line(error)}") from error
+    return seeds
+
+
+# Fields that a study sets otherwise.
+_ELSEWHERE = {"seed": "use seeds", "env.name": "use tasks", "method.name": "use methods"}
+
+
+def _fields(key: str, value: Any, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Dotted fields, from tables as in a config or from dotted keys."""
+    fields = dict(flat(table_of(key, value)))
+    for field in fields:
+        if field in _ELSEWHERE and field not in also:
+            raise ConfigError(f"{key}.{field} is not allowed here; {_ELSEWHERE[field]}.")
+    return fields
+
+
+def _vary(value: Any) -> dict[str, tuple[Any, ...]]:
+    varied = _fields("vary", value)
+    for field, values in varied.items():
+        if not isinstance(values, list) or not values:
+            raise ConfigError(f"vary.{field} must be a list of values to try, not {values!r}.")
+    return {field: tuple(values) for field, values in varied.items()}
+
+
+def _variant(chosen: Mapping[str, Any]) -> str:
+    return ",".join(f"{field}={_folder_name(_short(value))}" for field, value in chosen.items())
+
+
+def _short(value: Any) -> str:
+    return "-".join(map(str, value)) if isinstance(value, list) else str(value).lower()
+
+
+def _folder_name(text: str) -> str:
+    """With dashes for characters that shells and file systems do not accept."""
+    return re.sub(r"[^\w.,=+-]", "-", text)
+
+
+def _columns(key: str, value: Any) -> dict[str, str]:
+    columns = {
+        head: convert(f"{key}.{head}", str, path) for head, path in table_of(key, value).items()
+    }
+    if not columns:
+        raise ConfigError(f"{key} needs at least one column; leave it out for the return.")
+    return columns
+
+
+def _references(key: str, value: Any) -> dict[str, Reference]:
+    return {
+        name: record_from(f"{key}.{name}", Reference, one)
+        for name, one in table_of(key, value).items()
+    }
+
+
+def _figures(key: str, value: Any) -> dict[str, Figure]:
+    return {name: _figure(f"{key}.{name}", one) for name, one in table_of(key, value).items()}
+
+
+def _figure(key: str, value: Any) -> Figure:
+    given = dict(table_of(key, value))
+    kind = given.pop("kind", None)
+    if kind not in FIGURES:
+        raise ConfigError(f"{key}.kind must be one of {', '.join(FIGURES)}, not {kind!r}.")
+    return record_from(key, FIGURES[kind], given)
+
+
+_SECTIONS: dict[str, Any] = {
+    "evaluation": lambda key, value: record_from(key, Settings, value),
+    "columns": _columns,
+    "references": _references,
+    "versus": lambda key, value: record_from(key, Versus, value),
+    "figures": _figures,
+    "resources": lambda key, value: record_from(key, Resources, value),
+    "tune": read_search,
+}

@@ -1,0 +1,170 @@
+"""Raw results of a study: one JSON file, a row written as soon as it is trained and evaluated."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.runs.analysis.curves import learning_curve
+from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.errors import FolderError, RunError
+from pairvdn.runs.folder import read_metrics, run_folders
+from pairvdn.studies.cells import Event, OnEvent, Status
+from pairvdn.studies.executors import Executor, run_cells
+from pairvdn.studies.storage import Folder, Storage
+from pairvdn.studies.study import Row, Study
+
+DONE = ("finished", "finished before", "diverged")
+
+
+@dataclasses.dataclass(frozen=True)
+class ResultsFile:
+    """`{"evaluation": ..., "changed": ..., "rows": {name: numbers}}` at a path of a storage."""
+
+    storage: Storage
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.storage}/{self.path}"
+
+    def read(self) -> dict[str, Any]:
+        """All results; empty if there are none yet."""
+        text = self.storage.read_text(self.path)
+        try:
+            found: dict[str, Any] = json.loads(text or "{}")
+        except ValueError as error:
+            raise FolderError(f"{self} cannot be used: {one_line(error)}") from error
+        return found
+
+    def rows(self) -> dict[str, Any]:
+        """The numbers of every row that is done."""
+        rows: dict[str, Any] = self.read().get("rows", {})
+        return rows
+
+    def require_same_settings(self, study: Study) -> None:
+        """Refuse to mix rows of another evaluation, or of a changed study, into one table."""
+        found = self.read()
+        if not found.get("rows"):
+            return
+        same = Settings(**found["evaluation"]) == study.evaluation
+        if not same or found.get("changed", {}) != _plain(study.changed):
+            raise FolderError(
+                f"{self} has results of other settings; choose another --out, or remove it."
+            )
+
+    def add(self, study: Study, row: str, numbers: Mapping[str, Any]) -> None:
+        """Add or replace a row. Processes that work on one study take turns."""
+        with self.storage.locked(self.path):
+            self.require_same_settings(study)
+            rows = {**self.rows(), row: numbers}
+            order = {name: rows[name] for name in study.rows if name in rows}
+            changed = {"changed": _plain(study.changed)} if study.changed else {}
+            evaluation = dataclasses.asdict(study.evaluation)
+            results = {"evaluation": evaluation, **changed, "rows": {**order, **rows}}
+            self.storage.write_text(self.path, json.dumps(results, indent=1) + "\n")
+
+
+def _plain(changed: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back: lists for tuples."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(changed)))
+    return plain
+
+
+def run_study(
+    study: Study,
+    rows: Iterable[Row],
+    storage: Storage,
+    results: ResultsFile,
+    executor: Executor,
+    on_event: OnEvent,
+) -> dict[str, Status]:
+    """Train the rows that are not finished, evaluate them, and write their results.
+
+    The final status of every cell is returned. A row whose training diverged counts with its last
+    sound checkpoint.
+    """
+    results.require_same_settings(study)
+    cells = {row.name: row.cells(study.evaluation) for row in rows}
+    row_of = {cell.name: row for row, group in cells.items() for cell in group}
+    statuses: dict[str, Status] = {}
+    written = {name: one["command"] for name, one in results.rows().items()}
+
+    def note(name: str, event: Event) -> None:
+        on_event(name, event)
+        if not isinstance(event, Status) or event.state == "running":
+            return
+        statuses[name] = event
+        row = study.rows[row_of[name]]
+        group = [statuses[cell.name] for cell in cells[row.name] if cell.name in statuses]
+        if len(group) < len(cells[row.name]) or any(one.state not in DONE for one in group):
+            return
+        unchanged = all(one.state == "finished before" for one in group)
+        if unchanged and written.get(row.name) == row.command():
+            return
+        try:
+            results.add(study, row.name, row_numbers(row, storage, study.evaluation))
+        except (ConfigError, RunError) as error:
+            statuses[name] = Status("failed", one_line(error))
+            on_event(name, statuses[name])
+
+    every = [cell for group in cells.values() for cell in group]
+    run_cells(every, storage, executor, note)
+    return {cell.name: statuses[cell.name] for cell in every}
+
+
+def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any]:
+    """The numbers of a trained row: per seed, with intervals, versions, learning curve and cost."""
+    with storage.workplace(row.name) as place:
+        if not row.side_by_side:  # make it a folder of several seeds like any other
+            kept = Folder(place.folder)
+            kept.write_text("seeds.json", json.dumps(list(row.seeds)))
+            kept.write_text("config.toml", row.config().to_toml())
+        trusted = dataclasses.replace(settings, trust=True)  # the user named the study
+        evaluated = evaluate(place.folder, trusted).to_dict()
+        runs = run_folders(place.folder)
+        last = [read_metrics(run)[-1] for run in runs]
+        versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
+        curve = _curve(place.folder)
+        place.keep()
+    extra = evaluated["extra"]
+    random = extra["random"]["measures"]
+    seconds = [line["clock"]["seconds"] for line in last]
+    return {
+        "command": row.command(),
+        "commit": versions.pop("commit"),
+        "versions": versions,
+        "seeds": extra["seeds"],
+        "diverged": extra["diverged"],
+        "epochs": extra["epochs"],
+        "return": evaluated["return"],
+        "measures": extra["measures"],
+        "shares": extra["shares"],
+        "random": {
+            "return": _without_values(evaluated["random"]),
+            "measures": {
+                name: {moment: _without_values(one) for moment, one in moments.items()}
+                for name, moments in random.items()
+            },
+        },
+        "curve": curve,
+        "cost": {  # of all seeds together
+            "seconds": math.ceil(max(seconds) if row.side_by_side else sum(seconds)),
+            "env_steps": sum(line["env_steps"] for line in last),
+            "updates": sum(line["updates"] for line in last),
+        },
+    }
+
+
+def _curve(folder: Path) -> dict[str, list[float]]:
+    """Greedy returns while training, mean and interval over seeds."""
+    found = learning_curve([folder])._asdict()
+    del found["seeds"]
+    return {name: [round(float(one), 4) for one in line] for name, line in found.items()}
+
+
+def _without_values(summary: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A summary without the values of all episodes."""
+    return summary and {key: value for key, value in summary.items() if key != "values"}

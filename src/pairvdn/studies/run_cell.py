@@ -1,0 +1,154 @@
+"""One cell, on any machine: train or resume it, evaluate it, and report its status."""
+
+import json
+import math
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pairvdn.config.config import Config
+from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.learning import Diverged
+from pairvdn.runs.analysis.evaluate import evaluate
+from pairvdn.runs.checkpoint import MANIFEST
+from pairvdn.runs.epochs import Report
+from pairvdn.runs.errors import BusyError, FolderError, Interrupted, RunError
+from pairvdn.runs.folder import RunFolder, parse_metrics
+from pairvdn.runs.train import resume, train
+from pairvdn.studies.cells import Cell, Event, State, Status
+from pairvdn.studies.storage import Storage, Workplace
+
+# Seconds. Epochs may take a millisecond, and reports travel to another process or machine.
+_REPORT_INTERVAL = 0.2
+
+# Errors that the user can fix take one line; any other comes with its traceback.
+_STATES: Mapping[type[Exception], State] = {
+    Diverged: "diverged",
+    BusyError: "busy",
+    ConfigError: "failed",
+    RunError: "failed",
+}
+
+
+def run_cell(
+    cell: Cell, storage: Storage, on_event: Callable[[Event], None], *, patience: float = 0.0
+) -> Status:
+    """Train a cell to its end, from its newest checkpoint if there is one, and evaluate it.
+
+    It is safe to call again, on any machine, whenever it did not return: this is how a cell
+    survives the death of its worker. It waits up to `patience` seconds for a process that still
+    holds the folder, because a worker that lost its node takes a moment to die. After a signal it
+    raises `Interrupted`.
+    """
+    on_event(Status("running"))
+    try:
+        require_same_settings(cell, storage)
+        with storage.workplace(cell.name) as place:
+            _train(cell, place, on_event, time.monotonic() + patience)
+            if cell.evaluation is not None:
+                evaluate(place.folder, cell.evaluation)
+                place.keep()
+    except tuple(_STATES) as error:
+        state = next(state for kind, state in _STATES.items() if isinstance(error, kind))
+        return Status(state, one_line(error))
+    except Interrupted:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        return Status("failed", reason, traceback.format_exc())
+    return Status("finished")
+
+
+def _train(
+    cell: Cell, place: Workplace, on_event: Callable[[Event], None], deadline: float
+) -> None:
+    keeper = _Keeper(cell, place)
+    reported_at = -math.inf
+
+    def on_epoch(report: Report) -> None:
+        nonlocal reported_at
+        keeper.after_epoch()
+        evaluated = "evaluation" in report.lines[0]
+        if evaluated or time.monotonic() >= reported_at + _REPORT_INTERVAL:
+            reported_at = time.monotonic()
+            on_event(report)
+
+    while True:
+        try:
+            if (place.folder / "config.toml").exists():
+                resume(place.folder, on_epoch=on_epoch, say=on_event, trust=True)
+            else:
+                train(
+                    cell.config,
+                    place.folder,
+                    num_seeds=cell.num_seeds,
+                    on_epoch=on_epoch,
+                    say=on_event,
+                )
+            return
+        except BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.5)
+        finally:
+            keeper.after_epoch()
+
+
+class _Keeper:
+    """Sends a cell to its storage whenever there is a new checkpoint."""
+
+    def __init__(self, cell: Cell, place: Workplace) -> None:
+        self._place = place
+        names = [run.removeprefix(cell.name).lstrip("/") for run in cell.runs()]
+        self._folders = [RunFolder(place.folder / name) for name in names]
+        self._kept = self._newest()
+
+    def _newest(self) -> list[str]:
+        return [folder.saved()[-1].name if folder.saved() else "" for folder in self._folders]
+
+    def after_epoch(self) -> None:
+        """Send the files if a checkpoint was added."""
+        newest = self._newest()
+        if newest != self._kept:
+            self._place.keep()
+            self._kept = newest
+
+
+def is_finished(cell: Cell, storage: Storage) -> bool:
+    """Whether the last checkpoint of every run is stored; `FolderError` for other settings.
+
+    A manifest is written last, so reading it is enough: replays may be large, and cells many.
+    """
+    require_same_settings(cell, storage)
+    last = [RunFolder(Path(run)).checkpoint_at(cell.config.epochs) for run in cell.runs()]
+    return all(storage.read_text((path / MANIFEST).as_posix()) is not None for path in last)
+
+
+def require_same_settings(cell: Cell, storage: Storage) -> None:
+    """Refuse a folder that was trained with other settings than the study asks for now.
+
+    The section `checkpoints` may differ: it changes no result.
+    """
+    text = storage.read_text(f"{cell.name}/config.toml")
+    if text is None:
+        return
+    found, wanted = Config.from_toml(text).to_dict(), cell.config.to_dict()
+    different = [key for key in wanted if key != "checkpoints" and wanted[key] != found[key]]
+    if json.loads(storage.read_text(f"{cell.name}/seeds.json") or "null") != cell.seeds():
+        different.append("seeds")
+    if different:
+        raise FolderError(
+            f"{cell.name} was trained with other settings ({', '.join(different)}); "
+            "choose another --out, or remove it."
+        )
+
+
+def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
+    """Epochs done -> mean greedy return over seeds, up to the epoch that all seeds reached."""
+    texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
+    evaluated = [[line for line in parse_metrics(text) if "evaluation" in line] for text in texts]
+    return {
+        seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
+        for seeds in zip(*evaluated, strict=False)
+    }

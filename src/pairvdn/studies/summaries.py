@@ -1,0 +1,120 @@
+"""Tables made of the results of several studies, and the pages that show tables."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pairvdn.config.errors import ConfigError
+from pairvdn.config.schema import convert
+from pairvdn.studies.read import read_file, read_study
+from pairvdn.studies.records import record_from, require_keys
+from pairvdn.studies.tables import Lines, Rows, at, number, study_table, to_markdown
+
+ResultsOf = Callable[[str], Rows]  # the results of a study, by its name
+
+_PLACE = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A task: the number of a study and the rows to compare; `method` is the name of `other`."""
+
+    task: str
+    study: str
+    path: str
+    vdn: str = ""
+    pairvdn: str = ""
+    other: str = ""
+    method: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """A table without rows of its own: `lines` from other studies, or the `costs` of studies."""
+
+    name: str
+    about: str
+    lines: tuple[Line, ...]
+    costs: tuple[str, ...]
+
+    @property
+    def studies(self) -> list[str]:
+        """The studies it needs."""
+        return list(dict.fromkeys([*(line.study for line in self.lines), *self.costs]))
+
+    def table(self, results_of: ResultsOf) -> Lines:
+        """The table from the results of its studies."""
+        return _comparison(self.lines, results_of) if self.lines else _costs(self.costs, results_of)
+
+
+def read_summary(name: str) -> Summary | None:
+    """The summary with this name; None if it is a study."""
+    stem, given = read_file(name)
+    if not {"lines", "costs"} & given.keys():
+        return None
+    require_keys(name, given, ("about", "lines", "costs"))
+    lines = [record_from(f"{name}: lines", Line, one) for one in given.get("lines", [])]
+    costs = convert(f"{name}: costs", tuple[str, ...], given.get("costs", []))
+    if bool(lines) == bool(costs):
+        raise ConfigError(f"{name}: a summary has either lines or costs.")
+    return Summary(
+        stem, convert(f"{name}: about", str, given.get("about", "")), tuple(lines), costs
+    )
+
+
+def markdown_of(name: str, results_of: ResultsOf) -> str:
+    """The table of a study or a summary as Markdown."""
+    summary = read_summary(name)
+    if summary is not None:
+        return to_markdown(summary.table(results_of))
+    return to_markdown(study_table(read_study(name), results_of(name)))
+
+
+def fill(page: str, results_of: ResultsOf) -> str:
+    """A page with its tables, each between `<!-- table:STUDY -->` and `<!-- /table -->`."""
+    return _PLACE.sub(
+        lambda place: f"{place[1]}\n{markdown_of(place[2], results_of)}\n{place[3]}", page
+    )
+
+
+def _comparison(lines: tuple[Line, ...], results_of: ResultsOf) -> Lines:
+    """Per task: random play, VDN, the paper's ring, and another method that suits the task."""
+    table = [["task", "random", "`vdn`", "`pairvdn`", "another method", "seeds"]]
+    for line in lines:
+        rows = results_of(line.study)
+        vdn, pairvdn, other = (rows.get(name, {}) for name in (line.vdn, line.pairvdn, line.other))
+        any_row = pairvdn or other
+        found = (any_row.get("random", {}), vdn, pairvdn, other)
+        numbers = [number(at(row, line.path)) for row in found]
+        if other:
+            numbers[-1] = f"`{line.method}` {numbers[-1]}"
+        table.append([line.task, *numbers, str(any_row.get("seeds", "–"))])
+    return table
+
+
+def _costs(studies: tuple[str, ...], results_of: ResultsOf) -> Lines:
+    """Of every row, or of all methods of a task: seeds, steps, updates, time and speed."""
+    table = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
+    for name in studies:
+        by_task = read_study(name).column is not None
+        groups: dict[str, list[Any]] = {}
+        for row, numbers in results_of(name).items():
+            groups.setdefault(row.rpartition("/")[0] if by_task else row, []).append(numbers)
+        table += [[f"{name}: `{group}`", *_cost(rows)] for group, rows in groups.items()]
+    return table
+
+
+def _cost(rows: list[Mapping[str, Any]]) -> list[str]:
+    """The cost of rows that were trained one after the other."""
+    seconds, steps, updates = (
+        sum(row["cost"][key] for row in rows) for key in ("seconds", "env_steps", "updates")
+    )
+    return [
+        str(sum(row["seeds"] for row in rows)),
+        f"{steps:,}",
+        f"{updates:,}",
+        f"{seconds / 60:.1f}",
+        f"{steps / seconds:,.0f}",
+        f"{updates / seconds:,.0f}",
+    ]

@@ -1,0 +1,135 @@
+"""Raw results -> tables: a line per row, or a line per method and a column per task."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pairvdn.evaluation import probability_of_improvement
+from pairvdn.studies.study import Study, Versus
+
+Rows = Mapping[str, Any]  # of a results file
+Lines = list[list[str]]  # the first one is the head
+
+
+def study_table(study: Study, rows: Rows) -> Lines:
+    """The table of a study; rows without results are left out."""
+    return _by_task(study, rows) if study.column is not None else _by_row(study, rows)
+
+
+def at(row: Mapping[str, Any], path: str) -> Any:
+    """The number at a path of a row, `measures.best_height.1000` say, or None."""
+    found: Any = row
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def number(found: Any) -> str:
+    """A number with its interval, if it has one; a known mean and sd as mean ± sd."""
+    if found is None:
+        return "–"
+    if isinstance(found, list | tuple):
+        return " ± ".join(f"{one:.3f}" for one in found)
+    if not isinstance(found, Mapping):
+        return f"{found:,}"
+    digits = 3 if abs(found["mean"]) < 2 else 2
+    mean, low, high = (
+        "" if found[key] is None else f"{found[key]:.{digits}f}" for key in ("mean", "low", "high")
+    )
+    return f"{mean} [{low}, {high}]" if low else mean
+
+
+def to_markdown(lines: Lines) -> str:
+    """A Markdown table."""
+    head, *others = lines
+    return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *others])
+
+
+def to_csv(study: Study, rows: Rows) -> str:
+    """One line per row: mean, sd, interval and number of seeds of every column, in full."""
+    columns = {study.column: study.column} if study.column else study.columns
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high"])
+    for name, row in rows.items():
+        for head, path in columns.items():
+            found = at(row, path)
+            parts = found if isinstance(found, Mapping) else {"mean": found}
+            numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
+            writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
+    return text.getvalue()
+
+
+def _by_row(study: Study, rows: Rows) -> Lines:
+    """A line per row; the random policy comes first in its group, references after their row."""
+    columns = _columns(study, rows)
+    lines = [["", "seeds", *columns]]
+    shown: set[str] = set()
+
+    def add(name: str, seeds: str, cells: Sequence[str], label: str) -> None:
+        lines.append([label, seeds, *cells])
+        shown.add(name)
+        for reference, known in study.references.items():
+            if name in known.values:
+                found = [number(known.values[name].get(head)) for head in columns]
+                lines.append([f"{reference}: {name}", "", *found])
+
+    for name, row in rows.items():
+        random = _beside(name, "random")
+        if random not in shown:
+            of_chance = {random: row["random"]}
+            add(random, "", [cell(of_chance, random) for cell in columns.values()], random)
+        own = [cell(rows, name) for cell in columns.values()]
+        add(name, str(row["seeds"]), own, f"`{name}`")
+    return lines
+
+
+def _by_task(study: Study, rows: Rows) -> Lines:
+    """A line per method: the random policy first, then references, then our methods."""
+    assert study.column is not None
+    lines = [["", *(f"`{task}`" for task in study.tasks)]]
+    of_task = [
+        [row for name, row in rows.items() if name.rpartition("/")[0] == task]
+        for task in study.tasks
+    ]
+    random = [number(at(found[0]["random"], study.column) if found else None) for found in of_task]
+    lines.append(["random", *random])
+    for reference, known in study.references.items():
+        lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
+    for method in study.methods:
+        found = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
+        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in found)])
+    return lines
+
+
+# All rows, and the name of one -> the text of its cell.
+Cell = Callable[[Rows, str], str]
+
+
+def _columns(study: Study, known: Rows) -> dict[str, Cell]:
+    columns: dict[str, Cell] = {
+        head: lambda rows, row, path=path: number(at(rows[row], path))  # type: ignore[misc]
+        for head, path in study.columns.items()
+    }
+    if study.versus is not None:
+        versus = study.versus
+        columns[f"P(more than `{versus.row}`)"] = lambda _, row: _better(known, row, versus)
+    return columns
+
+
+def _better(known: Rows, row: str, versus: Versus) -> str:
+    """The probability that a seed of a row has more than one of the row it is compared with."""
+    other = _beside(row, versus.row)
+    if row == other or row not in known or other not in known:
+        return "–"
+    mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
+    found = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def _beside(row: str, other: str) -> str:
+    """The name of another row of the same group."""
+    return "/".join(filter(None, (row.rpartition("/")[0], other)))

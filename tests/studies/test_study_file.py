@@ -1,0 +1,208 @@
+"""The keys of a study's file, and the errors about wrong ones."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_studies import small_keys, small_study
+
+from pairvdn.config.errors import ConfigError
+from pairvdn.studies import read_study, shipped_names, study_from
+from pairvdn.studies.search import Draw
+from pairvdn.studies.study import Bars
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_combination_is_a_row_with_its_config() -> None:
+    study = small_study(
+        tasks=["climbing", "wall"],
+        methods=["vdn", "pairvdn"],
+        seeds=[3, 5],
+        vary={
+            "optimiser": {"learning_rate": [1e-3, 1e-2]},
+            "method.hidden_sizes": [[4], [8, 8]],
+        },
+    )
+    cells = [cell for row in study.rows.values() for cell in row.cells()]
+    wanted = [
+        f"{env}/{method}/optimiser.learning_rate={rate},method.hidden_sizes={sizes}/seed-{seed}"
+        for env, method, rate, sizes, seed in itertools.product(
+            ["climbing", "wall"], ["vdn", "pairvdn"], [0.001, 0.01], ["4", "8-8"], [3, 5]
+        )
+    ]
+    assert [cell.name for cell in cells] == wanted
+    last = cells[-1].config
+    assert (last.env.name, last.method.name, last.seed) == ("wall", "pairvdn", 5)
+    assert last.optimiser.arguments["learning_rate"] == 1e-2
+    assert last.method.arguments["hidden_sizes"] == (8, 8)
+    assert last.learner.arguments["num_envs"] == 4
+
+
+def test_seeds_side_by_side_are_one_cell() -> None:
+    (row,) = small_study(seeds=[4, 5], side_by_side=True).rows.values()
+    (cell,) = row.cells()
+    assert cell.name == "climbing/vdn"
+    assert cell.runs() == ["climbing/vdn/seed-4", "climbing/vdn/seed-5"]
+    assert cell.seeds() == [4, 5]
+
+
+def test_rows_have_presets_fields_and_seeds_of_their_own() -> None:
+    study = study_from(
+        "own",
+        {
+            "seeds": 2,
+            "side_by_side": True,
+            "fields": {"epochs": 3},
+            "rows": {
+                "easy/vdn": {"preset": "climbing/vdn"},
+                "easy/long": {"preset": "climbing/vdn", "epochs": 9, "seeds": 4},
+                "other": {"preset": "climbing/vdn", "method": {"name": "iql", "hidden_sizes": [4]}},
+            },
+        },
+    )
+    rows = study.rows
+    assert [row.config().epochs for row in rows.values()] == [3, 9, 3]
+    assert [len(row.seeds) for row in rows.values()] == [2, 4, 2]
+    assert rows["other"].config().method.name == "iql"
+    assert (rows["easy/long"].group, rows["easy/long"].label) == ("easy", "long")
+    assert rows["other"].command() == (
+        "pairvdn train climbing/vdn --epochs 3 --method.name iql --method.hidden-sizes 4 --seeds 2"
+    )
+    assert [row.name for row in study.only(["easy"])] == ["easy/vdn", "easy/long"]
+    assert [row.name for row in study.only(["other", "easy/vdn"])] == ["easy/vdn", "other"]
+    with pytest.raises(ConfigError, match="did you mean 'other'"):
+        study.only(["othr"])
+
+
+def test_a_row_by_name_replaces_the_one_of_its_task_and_method() -> None:
+    study = small_study(
+        tasks={"hard": {"env": {"name": "climbing"}, "epochs": 7}},
+        methods=["vdn", "iql"],
+        rows={"hard/iql": {"preset": "climbing/pairvdn"}},
+    )
+    assert [row.preset for row in study.rows.values()] == ["climbing/vdn", "climbing/pairvdn"]
+    assert study.rows["hard/vdn"].config().epochs == 7
+
+
+def test_presets_of_the_paper_and_environments_of_others() -> None:
+    paper = study_from("paper", {"tasks": ["simple-spread"], "methods": ["vdn-paper"]})
+    (row,) = paper.rows.values()
+    assert row.config().learner.name == "paper"
+    others = study_from(
+        "others", {"tasks": ["pettingzoo:mpe2.simple_spread_v3"], "methods": ["vdn", "iql"]}
+    )
+    assert list(others.rows) == [
+        "pettingzoo-mpe2.simple_spread_v3/vdn",
+        "pettingzoo-mpe2.simple_spread_v3/iql",
+    ]
+    assert [row.config().method.name for row in others.rows.values()] == ["vdn", "iql"]
+
+
+def test_changes_of_the_command_line_are_noted() -> None:
+    study = small_study(seeds=3)
+    assert study.with_changes() is study
+    changed = study.with_changes({"epochs": 1}, 2, {"episodes": 4})
+    (row,) = changed.rows.values()
+    assert (row.config().epochs, row.seeds, changed.evaluation.episodes) == (1, (0, 1), 4)
+    assert changed.changed == {"epochs": 1, "seeds": 2, "[evaluation] episodes": 4}
+    with pytest.raises(ConfigError, match="did you mean 'epochs'"):
+        study.with_changes({"epoch": 1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"taks": ["wall"]}, "did you mean 'tasks'"),
+        ({"tasks": []}, "tasks and methods belong together"),
+        ({"tasks": {"hard": {"env": {"name": "climbng"}}}}, "did you mean 'climbing/vdn'"),
+        ({"methods": ["pairvnd"]}, "did you mean 'climbing/pairvdn'"),
+        ({"methods": []}, "tasks and methods belong together"),
+        ({"tasks": [], "methods": []}, "needs rows, or tasks and methods"),
+        ({"methods": "vdn"}, "methods must be a list"),
+        ({"seeds": 0}, "at least 1"),
+        ({"seeds": [-1]}, "seed must be at least 0"),
+        ({"seeds": [1, 1]}, "climbing/vdn: a seed is named twice"),
+        ({"seeds": [1, 3], "side_by_side": True}, "must be consecutive"),
+        ({"fields": {"epoch": 3}}, "did you mean 'epochs'"),
+        ({"fields": {"learner": {"num_env": 3}}}, "did you mean 'num_envs'"),
+        ({"fields": {"lerner": {"num_envs": 3}}}, "did you mean 'learner'"),
+        ({"fields": {"seed": 3}}, "fields.seed is not allowed here; use seeds"),
+        ({"fields": 3}, "fields must be a table"),
+        ({"vary": {"optimiser": {"lerning_rate": [1.0]}}}, "did you mean 'learning_rate'"),
+        ({"vary": {"epochs": 3}}, "vary.epochs must be a list of values"),
+        ({"vary": {"epochs": ["many"]}}, "epochs must be a whole number"),
+        ({"vary": {"epochs": [3, 3]}}, "two rows would be called climbing/vdn/epochs=3"),
+        ({"rows": {"a": {}}}, "rows.a needs a preset"),
+        ({"rows": {"../a": {"preset": "climbing/vdn"}}}, "must be letters, digits"),
+        ({"rows": {"a/.": {"preset": "climbing/vdn"}}}, "must be letters, digits"),
+        ({"rows": {"climbing": {"preset": "wall/vdn"}}}, "is a row and a group of rows"),
+        ({"rows": {"climbing/a": {"preset": "wall/vdn"}}}, "rows of a group share an environment"),
+        ({"rows": {"a": {"preset": "climbing/vdm"}}}, "did you mean 'climbing/vdn'"),
+        ({"column": "return", "vary": {"epochs": [1, 2]}}, "needs tasks, without vary"),
+        ({"columns": {"return": 3}}, "columns.return must be a text"),
+        ({"columns": {}}, "needs at least one column"),
+        ({"evaluation": {"episode": 3}}, "did you mean 'episodes'"),
+        ({"evaluation": {"episodes": 0}}, "episodes must be from 1"),
+        ({"versus": {"row": "vdn"}}, "versus needs path"),
+        ({"references": {"x": {"values": {}}}}, "references.x needs source"),
+        ({"figures": {"x": {"kind": "pie"}}}, "must be one of bars, curves"),
+        (
+            {"figures": {"x": {"kind": "bars", "path": "return", "labl": ""}}},
+            "did you mean 'label'",
+        ),
+        (
+            {"figures": {"x": {"kind": "episodes", "rows": ["climbing/vnd"], "steps": [1]}}},
+            "did you mean 'climbing/vdn'",
+        ),
+        ({"resources": {"cpu": 1}}, "did you mean 'cpus'"),
+        ({"resources": {"cpus": -1}}, "cpus must be at least 0"),
+        ({"tune": {"samples": 3}}, "tune.space must be a table"),
+        ({"tune": {"space": {"epochs": {"integers": [1]}}}}, "two numbers, from and to"),
+        ({"tune": {"space": {"epochs": {"integers": [8, 2]}}}}, "two whole numbers, from and to"),
+        ({"tune": {"space": {"seed": {"log": [0, 1]}}}}, "two numbers above 0"),
+        ({"tune": {"space": {"seed": {"uniform": ["a", "b"]}}}}, "must be two numbers"),
+        ({"tune": {"space": {"epochs": {"integer": [1, 2]}}}}, "did you mean 'integers'"),
+        ({"tune": {"space": {"epoch": {"integers": [1, 2]}}}}, "did you mean 'epochs'"),
+        ({"tune": {"sample": 3}}, "did you mean 'samples'"),
+        ({"tune": {"samples": 0, "space": {"epochs": {"choice": [1]}}}}, "samples must be at"),
+    ],
+)
+def test_what_is_wrong_is_named_with_the_nearest_key(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        study_from("wrong", small_keys() | changes)
+
+
+def test_a_file_that_is_no_study(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_study(str(file))
+    file.write_text("methods = [")
+    with pytest.raises(ConfigError, match=r"own.toml is not TOML"):
+        read_study(str(file))
+    file.write_text('methods = ["vdn"]')
+    with pytest.raises(ConfigError, match=r"own.toml: tasks and methods belong together"):
+        read_study(str(file))
+    with pytest.raises(ConfigError, match="no study 'paper-tabel'; did you mean 'paper-table'"):
+        read_study("paper-tabel")
+
+
+def test_the_example_is_a_study() -> None:
+    study = read_study(str(ROOT / "examples/studies/coordination.toml"))
+    assert len(study.rows) == 3 * 4
+    assert {len(row.seeds) for row in study.rows.values()} == {5}
+    assert study.tune is not None
+    assert study.tune.space["optimiser.learning_rate"] == Draw("log", (3e-4, 1e-2))
+    assert study.tune.space["method.hidden_sizes"] == Draw("choice", ([32, 32], [64, 64]))
+
+
+def test_the_papers_numbers_are_references() -> None:
+    study = read_study("paper-table")
+    known = study.references["the paper"]
+    assert known.values["no-rotation/pairvdn"]["score, t = 1000"] == [1.294, 0.032]
+    random = {"rotation/random", "no-rotation/random"}
+    assert set(known.values) <= {*study.rows, *random}
+    assert all(set(numbers) <= set(study.columns) for numbers in known.values.values())
+    assert isinstance(study.figures["bars"], Bars)
+    assert "paper-table" in shipped_names()

@@ -111,7 +111,9 @@ def test_another_method_keeps_its_networks_and_nothing_else() -> None:
         ({"learner.name": "serial"}, "known are paper, parallel"),
         ({"env": 3}, "a table of keys"),
         ({"method.hidden_sizes": 3}, "a list"),
-        ({"method.order": 3}, "a text or a list"),
+        ({"method.order": 3}, "one of 'index', 'random' or a list"),
+        ({"method.activation": "tanh"}, "activation must be one of"),
+        ({"method.encoder": "lstm"}, "encoder must be one of 'none', 'mlp'"),
         ({"learner.loss": "cubic"}, "learner.loss must be one of 'squared', 'huber'"),
     ],
 )
@@ -125,7 +127,7 @@ def test_wrong_values_are_named(changes: dict, says: str) -> None:
     ("changes", "says"),
     [
         ({"env.num_agents": 1}, "env: num_agents must be at least 2"),
-        ({"method.activation": "tanh"}, "activation must be one of"),
+        ({"method.encoder": "mlp", "method.encoder_size": 0}, "encoder_size must be at least 1"),
         ({"method.hidden_sizes": [0]}, "must be positive"),
         ({"learner.discount": 1.5}, "from 0 to 1"),
         ({"learner.batch_size": 0}, "at least 1"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pairvdn import values
+from pairvdn.values import Inputs
 from pairvdn.acting.policy import tables
 from pairvdn.envs import make
 from pairvdn.evaluation import Recording, play_greedy, play_random, record_greedy, record_random
@@ -67,7 +68,7 @@ def test_a_thought_is_what_the_value_holds_of_the_frame(env, nearest, recordings
             explanation.value[0], abs=1e-5
         )
         seen = one.frames.observation[step - step % REPEAT]
-        again = nearest.network.agents(jnp.asarray(seen))
+        again = nearest.heads.utilities(Inputs(jnp.asarray(seen), jnp.zeros(0)))
         assert np.allclose(explanation.utilities, again, atol=1e-5)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pairvdn.cli.flags import Parser
-from pairvdn.cli.run_flags import add_episode_flags, add_runs, add_trust, episode_settings
+from pairvdn.cli.run_flags import add_episode_flags, add_runs, add_trust_flag, episode_settings
 from pairvdn.cli.tables import estimate, table
 from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
@@ -18,9 +18,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("compare", ABOUT)
     add_runs(parser)
     add_episode_flags(parser, episodes=20)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    print(_text(compare(given.runs, episode_settings(given))))
+    print(_text(compare(given.runs, episode_settings(given), trust=given.trust)))
     return 0
 
 

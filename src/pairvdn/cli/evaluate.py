@@ -8,7 +8,7 @@ from pairvdn.cli.run_flags import (
     add_checkpoint,
     add_episode_flags,
     add_run,
-    add_trust,
+    add_trust_flag,
     episode_settings,
 )
 from pairvdn.cli.tables import interval, table
@@ -27,9 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     add_episode_flags(parser, episodes=20)
     add_checkpoint(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    evaluated = evaluate(given.run, episode_settings(given))
+    evaluated = evaluate(given.run, episode_settings(given), trust=given.trust)
     print(json.dumps(evaluated.to_dict()) if given.json else _text(evaluated))
     return 0
 

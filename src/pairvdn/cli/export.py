@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.cli.flags import Parser
-from pairvdn.cli.run_flags import add_checkpoint, add_run, add_trust
+from pairvdn.cli.run_flags import add_checkpoint, add_run, add_trust_flag
 from pairvdn.runs.export import export
 
 ABOUT = """Copy the config and the learned parameters of a run into a new, small folder, without
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
     add_run(parser)
     parser.add_argument("out", metavar="FOLDER", type=Path, help="a new folder")
     add_checkpoint(parser)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     size = export(given.run, given.out, given.checkpoint, trust=given.trust)
     print(f"{given.out}: {size / 1000:.0f} kB")

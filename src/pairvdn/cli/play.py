@@ -7,7 +7,7 @@ from typing import Any
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
-from pairvdn.cli.run_flags import add_checkpoint, add_trust
+from pairvdn.cli.run_flags import add_checkpoint, add_trust_flag
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         "--max-steps", metavar="N", help="length of an episode; default: that of the environment"
     )
     add_checkpoint(parser)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     game, others = _game(given)
     names = _action_names(game.env)

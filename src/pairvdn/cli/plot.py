@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pairvdn.cli.extras import drawing
 from pairvdn.cli.flags import Parser
-from pairvdn.cli.run_flags import add_runs, add_trust
+from pairvdn.cli.run_flags import add_runs, add_trust_flag
 
 ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations during training, one
 panel per task, one curve per method, the random policy dashed. The band is the 95 % bootstrap
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("curves"), help="files without suffix (now curves)"
     )
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     for path in drawing("curves").plot_runs(given.runs, given.out, trust=given.trust):
         print(path)

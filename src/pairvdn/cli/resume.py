@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pairvdn.cli.devices import add_device_flags, flat, shards_of
 from pairvdn.cli.flags import Parser
 from pairvdn.cli.progress import progress
-from pairvdn.cli.run_flags import add_run, add_trust
+from pairvdn.cli.run_flags import add_run, add_trust_flag
 from pairvdn.cli.train import add_output_flags, loggers, require_loggers
 from pairvdn.runs import resume
 from pairvdn.runs.folder import RunFolder, read_config, run_folders
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     add_run(parser, pretrained=False)
     add_device_flags(parser)
     add_output_flags(parser)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     config = read_config(given.run, trust=given.trust)
     require_loggers(given)

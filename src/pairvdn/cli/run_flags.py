@@ -20,7 +20,7 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="run folders")
 
 
-def add_trust(parser: Parser) -> None:
+def add_trust_flag(parser: Parser) -> None:
     """Consent to importing code."""
     parser.add_argument(
         "--trust",
@@ -54,5 +54,4 @@ def episode_settings(given: argparse.Namespace) -> Settings:
         max_steps=None if given.max_steps is None else parse("--max-steps", int, given.max_steps),
         seed=parse("--seed", int, given.seed),
         checkpoint=getattr(given, "checkpoint", "last"),
-        trust=given.trust,
     )

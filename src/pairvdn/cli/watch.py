@@ -11,7 +11,7 @@ from pairvdn.cli.run_flags import (
     add_checkpoint,
     add_episode_flags,
     add_run,
-    add_trust,
+    add_trust_flag,
     episode_settings,
 )
 from pairvdn.runs.analysis.record import record_both, record_run
@@ -39,16 +39,16 @@ def main(arguments: Sequence[str]) -> int:
     add_checkpoint(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help="write here and open nothing")
     add_film_flags(parser)
-    add_trust(parser)
+    add_trust_flag(parser)
     given = parser.parse_all(arguments)
     settings = episode_settings(given)
     if given.out is not None and given.out.is_dir():
         raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
     every = film_every(given)
     runs = (
-        [record_run(given.run, settings)]
+        [record_run(given.run, settings, trust=given.trust)]
         if given.against is None
-        else record_both(given.run, given.against, settings)
+        else record_both(given.run, given.against, settings, trust=given.trust)
     )
     if show_films(given, runs, every) and given.out is None:
         return 0

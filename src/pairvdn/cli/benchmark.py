@@ -1,4 +1,4 @@
-"""`pairvdn benchmark`: how fast a preset runs here."""
+"""`pairvdn benchmark`: the speed of a preset on this machine."""
 
 import sys
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     add_episode_flags(parser, episodes=20)
     add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    print(_text(compare(given.runs, episode_settings(given))))
+    print(_text(compare(given.runs, episode_settings(given), trust=given.trust)))
     return 0
 
 

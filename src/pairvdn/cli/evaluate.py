@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     add_trust_flag(parser)
     given = parser.parse_all(arguments)
-    evaluated = evaluate(given.run, episode_settings(given))
+    evaluated = evaluate(given.run, episode_settings(given), trust=given.trust)
     print(json.dumps(evaluated.to_dict()) if given.json else _text(evaluated))
     return 0
 

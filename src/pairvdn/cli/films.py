@@ -23,13 +23,13 @@ def add_film_flags(parser: Parser) -> None:
     group.add_argument(
         "--every",
         metavar="N",
-        help="a picture for every so many steps of a film; default: as many as can be shown",
+        help="steps per picture of a film; default: as few as players can show",
     )
     group.add_argument("--window", action="store_true", help="show it in a window")
 
 
 def film_every(given: Any) -> int | None:
-    """For how many steps a film has a picture; to be asked before anything is recorded."""
+    """The number of steps per picture of a film; checked before anything is recorded."""
     if given.every is None:
         return None
     if given.gif is None and given.mp4 is None:
@@ -38,7 +38,7 @@ def film_every(given: Any) -> int | None:
 
 
 def show_films(given: Any, runs: Sequence[RecordedRun], every: int | None) -> bool:
-    """Write and show what the flags ask for; False if they ask for nothing."""
+    """Write and show the films that the flags request; False if they request none."""
     if given.gif is None and given.mp4 is None and not given.window:
         return False
     stages = drawing("stage")
@@ -62,5 +62,5 @@ def _write(writer: Any, stage: Any, path: Path, pace: dict[str, Any]) -> None:
     try:
         with frames_progress(path.name) as on_frame:
             writer(stage, path, **pace, on_frame=on_frame)
-    except (OSError, RuntimeError) as error:  # the second: ffmpeg is not to be found
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no ffmpeg
         raise RunError(f"{path} cannot be written: {one_line(error)}") from error

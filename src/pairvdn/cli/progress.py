@@ -1,4 +1,4 @@
-"""What a person sees of a run: a bar on a terminal, plain lines elsewhere."""
+"""The progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 import contextlib
 import datetime
@@ -18,26 +18,26 @@ Say = Callable[[str], None]
 
 @runtime_checkable
 class Stream(Protocol):
-    """What can be printed to: a standard stream, or what stands in for one."""
+    """An output stream: a standard stream, or a replacement for one."""
 
     def write(self, text: str, /) -> object:
         """Add a text."""
         ...
 
     def flush(self) -> object:
-        """Let it be seen."""
+        """Write out everything that is buffered."""
         ...
 
     def isatty(self) -> bool:
-        """Whether a person looks at it."""
+        """Whether it is a terminal."""
         ...
 
 
 @contextlib.contextmanager
 def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnEpoch, Say]]:
-    """What to call after each epoch and with messages. Warnings are never quiet.
+    """Two functions, to be called after each epoch and with messages. Warnings are always shown.
 
-    Everything goes to the standard output; a command whose results go there names another stream.
+    They print to the standard output; a command that prints results there names another stream.
     """
     stream = stream or sys.stdout
     if quiet:
@@ -50,7 +50,7 @@ def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnE
 
 
 def numbers(report: Report) -> dict[str, str]:
-    """The numbers of an epoch as text: means over seeds, of returns over all their episodes."""
+    """The numbers of an epoch as text: means over seeds; returns are means over all episodes."""
 
     def mean(key: str) -> float:
         return float(np.mean([line[key] for line in report.lines]))
@@ -93,7 +93,7 @@ def _print_message(stream: Stream, message: str) -> None:
 
 @contextlib.contextmanager
 def frames_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """What to call with (frames done, frames in all): a bar on a terminal, nothing elsewhere."""
+    """A function of (frames done, all frames): a bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _, __: None
         return
@@ -114,7 +114,7 @@ def _bar(stream: Stream) -> Iterator[tuple[OnEpoch, Say]]:
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
     console = Console(file=cast(IO[str], stream))
-    # The numbers alone are 80 wide, and they matter more.
+    # The numbers alone take 80 columns, and they matter more than a bar.
     bars: list[ProgressColumn] = [BarColumn(bar_width=24)] if console.width >= 110 else []
     columns = [
         TextColumn("{task.completed}/{task.total}"),

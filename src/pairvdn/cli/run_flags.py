@@ -45,5 +45,4 @@ def episode_settings(given: argparse.Namespace) -> Settings:
         max_steps=None if given.max_steps is None else parse("--max-steps", int, given.max_steps),
         seed=parse("--seed", int, given.seed),
         checkpoint=getattr(given, "checkpoint", "last"),
-        trust=given.trust,
     )

@@ -1,4 +1,4 @@
-"""Numbers with intervals as text, and tables that line up."""
+"""Numbers with intervals as text, and aligned tables."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def estimate(one: Estimate, digits: int = 3) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell; the first to the left, the others to the right."""
+    """Columns as wide as their widest cell; the first aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -45,9 +45,9 @@ def main(arguments: Sequence[str]) -> int:
         raise FolderError(f"{given.out} is a folder; --out names a file, for example page.html.")
     every = film_every(given)
     runs = (
-        [record_run(given.run, settings)]
+        [record_run(given.run, settings, trust=given.trust)]
         if given.against is None
-        else record_both(given.run, given.against, settings)
+        else record_both(given.run, given.against, settings, trust=given.trust)
     )
     if show_films(given, runs, every) and given.out is None:
         return 0

@@ -187,11 +187,6 @@ class Config:
             (plain[section] if section else plain)[key] = value
         return Config.from_dict(plain)
 
-    @property
-    def action_repeat(self) -> int:
-        """Environment steps per agent step."""
-        return int(self.learner.arguments.get("action_repeat", 1))
-
     def build_env(self) -> Task:
         """The environment of evaluations; training uses it too unless `training_env` differs."""
         env: Task = self.env.build()

@@ -2,20 +2,19 @@
 
 import shutil
 from pathlib import Path
-from typing import Literal
 
 import equinox as eqx
 
 from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs.folder import VALUE_INSIDE, RunFolder, require_new
-from pairvdn.runs.load import load
+from pairvdn.runs.load import Which, load
 from pairvdn.runs.saving import explained
 
 
 def export(
     folder: str | Path,
     out: str | Path,
-    checkpoint: Literal["last", "best"] = "last",
+    checkpoint: Which = "last",
     *,
     trust: bool = False,
 ) -> int:

@@ -132,20 +132,20 @@ def read_config(folder: Path, *, trust: bool = False) -> Config:
 
     `trust`: import the classes that the config names; only for folders that you trust.
     """
-    file = _config_file(folder)
+    require_run(folder)
+    file = folder / "config.toml"
     try:
         return Config.from_toml(file.read_text(encoding="utf-8"), trust=trust)
     except (ConfigError, UnicodeDecodeError) as error:
         raise FolderError(f"{file} cannot be used: {error}") from error
 
 
-def _config_file(folder: Path) -> Path:
+def require_run(folder: Path) -> None:
+    """Raise `FolderError` unless a folder holds a run or several; its config is not read."""
     if not folder.exists():
         raise FolderError(f"There is no folder {folder}.")
-    file = folder / "config.toml"
-    if not file.is_file():
+    if not (folder / "config.toml").is_file():
         raise FolderError(f"{folder} is not a run folder: it has no config.toml.")
-    return file
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -179,7 +179,7 @@ def seeds_of(folder: Path) -> list[int] | None:
 def run_folders(folder: str | Path) -> list[Path]:
     """The runs in a folder: the folder itself, or one run for each seed."""
     folder = Path(folder)
-    _config_file(folder)
+    require_run(folder)
     seeds = seeds_of(folder)
     return [folder] if seeds is None else [folder / f"seed-{seed}" for seed in seeds]
 

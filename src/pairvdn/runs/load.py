@@ -20,6 +20,8 @@ from pairvdn.runs.pretrained import run_path
 from pairvdn.runs.saving import require_same
 from pairvdn.values import Value
 
+Which = Literal["last", "best"]  # checkpoint
+
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
@@ -33,14 +35,12 @@ class Loaded:
     env: Task
     config: Config
     folder: Path
-    checkpoint: Literal["last", "best"]
+    checkpoint: Which
     epoch: int
     action_repeat: int
 
 
-def load(
-    folder: str | Path, checkpoint: Literal["last", "best"] = "last", *, trust: bool = False
-) -> Loaded:
+def load(folder: str | Path, checkpoint: Which = "last", *, trust: bool = False) -> Loaded:
     """Load the value of a run, finished or in training.
 
     `last` is the newest intact checkpoint, `best` the one with the best evaluation. `trust`
@@ -62,7 +62,7 @@ def load(
         folder=folder,
         checkpoint=checkpoint,
         epoch=epoch,
-        action_repeat=config.action_repeat,
+        action_repeat=int(config.learner.arguments.get("action_repeat", 1)),
     )
 
 

@@ -122,8 +122,8 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
             kept = Folder(place.folder)
             kept.write_text("seeds.json", json.dumps(list(row.seeds)))
             kept.write_text("config.toml", row.config().to_toml())
-        trusted = dataclasses.replace(settings, trust=True)  # the user named the study
-        evaluated = evaluate(place.folder, trusted).to_dict()
+
+        evaluated = evaluate(place.folder, settings, trust=True).to_dict()  # the user named the study
         runs = run_folders(place.folder)
         last = [read_metrics(run)[-1] for run in runs]
         versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""What methods have reached in the end, as bars: who is better, and how sure that is.
+"""Final returns of methods as bars, with their intervals.
 
-A bar begins at what the random policy reaches, so that its length is what was learned; zero means
-nothing for returns that may all be negative.
+A bar starts at the return of the random policy, so its length is the progress of learning; zero
+would be arbitrary for returns that may all be negative.
 """
 
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ from pairvdn.viewing.style import (
 )
 
 _THICKNESS = 0.62  # of the room for a bar
-_SPREAD = 0.36  # of the room over which dots are spread, so that equal ones can be counted
+_SPREAD = 0.36  # of the room over which dots are spread, so that equal ones stay visible
 
 
 class Bar(NamedTuple):
-    """A method: the mean, its interval if there is one, and the numbers that it is the mean of."""
+    """A method: the mean, its interval if there is one, and the single values."""
 
     label: str
     mean: float
@@ -38,7 +38,7 @@ class Bar(NamedTuple):
 
 
 class BarPanel(NamedTuple):
-    """One task: its bars, and what the random policy reaches there."""
+    """One task: its bars, and the return of the random policy."""
 
     title: str
     bars: list[Bar]

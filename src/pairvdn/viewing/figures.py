@@ -41,7 +41,7 @@ class Curve(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One task: its curves and what the random policy reaches there."""
+    """One task: its curves and the return of the random policy."""
 
     title: str
     curves: list[Curve]
@@ -49,14 +49,14 @@ class Panel(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Pixels and what to write above them."""
+    """Pixels and their title."""
 
     title: str
     pixels: UInt8[np.ndarray, "h w 3"]
 
 
 def draw_curves(panels: Sequence[Panel], stem: Path, *, shaded: str, note: str = "") -> list[Path]:
-    """Draw one panel per task into `stem`.png and .svg; `shaded` says what the bands are."""
+    """Draw one panel per task into `stem`.png and .svg; `shaded` explains the bands."""
     labels = in_order([curve.label for panel in panels for curve in panel.curves])
 
     def drawn() -> list[Path]:

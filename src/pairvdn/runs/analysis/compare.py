@@ -55,17 +55,22 @@ class Comparison(NamedTuple):
     over_tasks: dict[str, Estimate]  # of each method against the first one
 
 
-def compare(folders: Sequence[str | Path], settings: Settings) -> Comparison:
+def compare(
+    folders: Sequence[str | Path], settings: Settings, *, trust: bool = False
+) -> Comparison:
     """Evaluate every run and pool the runs of a method on a task."""
     if not folders:
         raise ConfigError("Name at least one run.")
     paths = [run_path(folder) for folder in folders]
     ignoring = () if settings.max_steps is None else ("max_steps",)
-    groups = grouped(paths, ignoring=ignoring, trust=settings.trust)
-    best_settings = dataclasses.replace(settings, checkpoint="best")
-    last = {name: [evaluate(path, settings) for path in group] for name, group in groups.items()}
+    groups = grouped(paths, ignoring=ignoring, trust=trust)
+    last = {
+        name: [evaluate(path, settings, trust=trust) for path in group]
+        for name, group in groups.items()
+    }
+    of_best = dataclasses.replace(settings, checkpoint="best")
     best = {
-        name: [evaluate(path, best_settings) for path in group]
+        name: [evaluate(path, of_best, trust=trust) for path in group]
         for name, group in groups.items()
         if all(RunFolder(run).has_best() for path in group for run in run_folders(path))
     }

@@ -24,25 +24,19 @@ from pairvdn.evaluation import (
 )
 from pairvdn.runs.checkpoint import write_text
 from pairvdn.runs.folder import RunFolder, read_metrics, run_folders
-from pairvdn.runs.load import Loaded, load
+from pairvdn.runs.load import Loaded, Which, load
 from pairvdn.runs.pretrained import is_pretrained, run_path
 from pairvdn.runs.saving import explained
-
-Checkpoint = Literal["last", "best"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """The greedy episodes to play; `max_steps` None is the length that the run's `env` has.
-
-    `trust` imports the classes that the run's config names; only for folders that you trust.
-    """
+    """The greedy episodes to play; `max_steps` None is the length that the run's `env` has."""
 
     episodes: int = 20
     max_steps: int | None = None
     seed: int = 0
-    checkpoint: Checkpoint = "last"
-    trust: bool = False
+    checkpoint: Which = "last"
 
     def __post_init__(self) -> None:
         self.require_most(episodes=100_000, max_steps=1_000_000)
@@ -120,18 +114,18 @@ class Evaluated:
 _ABOUT = ("run", "environment", "method", "checkpoint", "episodes", "max_steps", "seed")
 
 
-def evaluate(folder: str | Path, settings: Settings) -> Evaluated:
+def evaluate(folder: str | Path, settings: Settings, *, trust: bool = False) -> Evaluated:
     """Evaluate a run, or all seeds of a folder of runs, and keep the result in `evaluations/`.
 
     The numbers depend on the parameters and the settings alone. A result that is already there, of
-    the same parameters and settings, is not computed again.
+    the same parameters and settings, is not computed again. `trust` is as in `load`.
     """
     folder = run_path(folder)
     runs = run_folders(folder)
     evaluated: list[Evaluated] = []
     for run in runs:  # all in the same environment, so the random policy plays only once
         random = evaluated[0].random if evaluated else None
-        evaluated.append(_evaluate_run(run, settings, random))
+        evaluated.append(_evaluate_run(run, settings, random, trust=trust))
     if runs == [folder]:
         return evaluated[0]
     together = _pooled(folder, evaluated)
@@ -157,8 +151,10 @@ def diverged(run: Path) -> bool:
     return bool(lines) and bool(lines[-1]["diverged"])
 
 
-def _evaluate_run(run: Path, settings: Settings, random: PolicySummary | None) -> Evaluated:
-    loaded = load(run, settings.checkpoint, trust=settings.trust)
+def _evaluate_run(
+    run: Path, settings: Settings, random: PolicySummary | None, *, trust: bool
+) -> Evaluated:
+    loaded = load(run, settings.checkpoint, trust=trust)
     fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
     known = _kept(run, settings)

@@ -35,17 +35,19 @@ class RecordedRun:
     recordings: list[Recording]
 
 
-def record_run(folder: Path, settings: Settings) -> RecordedRun:
+def record_run(folder: Path, settings: Settings, *, trust: bool = False) -> RecordedRun:
     """Play and record greedy episodes of a run."""
     settings.require_most(**_MOST)
-    loaded = load(folder, settings.checkpoint, trust=settings.trust)
+    loaded = load(folder, settings.checkpoint, trust=trust)
     return _record(loaded, _env_for(loaded, settings), settings)
 
 
-def record_both(folder: Path, other: Path, settings: Settings) -> list[RecordedRun]:
+def record_both(
+    folder: Path, other: Path, settings: Settings, *, trust: bool = False
+) -> list[RecordedRun]:
     """Record two runs from the same starts; they must play the same environment."""
     settings.require_most(**_MOST)
-    runs = [load(one, settings.checkpoint, trust=settings.trust) for one in (folder, other)]
+    runs = [load(one, settings.checkpoint, trust=trust) for one in (folder, other)]
     envs = [_env_for(one, settings) for one in runs]
     if not _start_alike(*envs, seed=settings.seed):
         raise ConfigError(

@@ -58,3 +58,13 @@ def test_no_chunk_is_larger_than_asked_for_and_all_are_alike(
     x = jnp.arange(9.0)
     np.testing.assert_array_equal(jax.vmap(in_lanes(note, chunk=chunk))(x), 2 * x)
     assert max(seen) == largest
+
+
+@pytest.mark.parametrize("chunk", [None, 4])
+def test_arrays_without_entries(chunk: int | None) -> None:
+    def total(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jnp.sum(x, axis=0), x
+
+    nested = jax.vmap(jax.vmap(in_lanes(total, chunk=chunk)))(jnp.zeros((2, 3, 0)))
+    np.testing.assert_array_equal(nested[0], np.zeros((2, 3)))
+    assert nested[1].shape == (2, 3, 0)

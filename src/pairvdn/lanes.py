@@ -35,10 +35,10 @@ def in_lanes(function: Callable[..., Any], *, chunk: int | None = None) -> Calla
         # Arguments are [size, batch, ...]; one that is the same for all lacks the first axis.
         def flatten(x: Any, is_batched: bool) -> Any:
             full = x if is_batched else jnp.broadcast_to(x[None], (size, *x.shape))
-            return full.reshape(-1, *full.shape[2:])
+            return full.reshape(size * full.shape[1], *full.shape[2:])  # no -1: may be empty
 
         result = of_batch(*jax.tree.map(flatten, arguments, tuple(batched)))
-        result = jax.tree.map(lambda x: x.reshape(size, -1, *x.shape[1:]), result)
+        result = jax.tree.map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), result)
         return result, jax.tree.map(lambda _: True, result)
 
     def of_one(*arguments: Any) -> Any:
@@ -63,7 +63,7 @@ def _apply(function: Callable[..., Any], arguments: Any, chunk: int | None) -> A
         return jnp.moveaxis(filled.reshape(parts, each, *x.shape[1:]), 1, -1)
 
     def join(x: Any) -> Any:
-        return jnp.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])[:size]
+        return jnp.moveaxis(x, -1, 1).reshape(parts * each, *x.shape[1:-1])[:size]
 
     # Whole batches are transposed, not chunks: the compiler would let the transposition sink into
     # the chunk's own expressions, which then read along the wrong axis again and again.

@@ -4,13 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from pairvdn.cli import main
-from pairvdn.config import load_preset
+from pairvdn.config import load_preset, registry
 from pairvdn.config.toml import to_toml
 from pairvdn.runs.errors import FolderError
 from pairvdn.runs.folder import read_config
@@ -131,9 +133,13 @@ def test_installed_names_need_no_trust(tmp_path: Path) -> None:
     metadata = site / "doors-0.1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: doors\nVersion: 0.1.0\n")
-    (metadata / "entry_points.txt").write_text(
-        "[pairvdn.envs]\ndoor = doors.door:Door\n[pairvdn.methods]\nline = doors.line:Line\n"
-    )
+    groups = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]["entry-points"]
+    lines = [
+        line
+        for group, names in groups.items()
+        for line in (f"[{group}]", *(f"{name} = {place}" for name, place in names.items()))
+    ]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))
     script = (
         f"import sys; sys.path.append({str(site)!r}); from pairvdn.cli import main;"
         "from pairvdn.config import load_preset, preset_names; names = preset_names();"
@@ -216,6 +222,25 @@ def test_no_name_in_a_config_is_imported(
     assert "pip install" not in says
     assert not (stranger / "mark").exists()
     assert not {"team", "payload", "antigravity", "test.__main__"} & (set(sys.modules) - modules)
+
+
+def test_entry_points_beside_a_run_are_not_installed(
+    stranger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python finds metadata in any folder on its path, which may be the current one."""
+    metadata = stranger / "team-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: team\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[pairvdn.envs]\nteam = team.payload:Env\n")
+    _name(stranger, "env", "team")
+    monkeypatch.chdir(stranger)
+    monkeypatch.syspath_prepend(str(stranger))
+    registry._registered.cache_clear()
+    assert "team" in {entry.name for entry in entry_points(group="pairvdn.envs")}
+    assert main(["evaluate", "team"]) == 2
+    assert "There is no env 'team'" in capsys.readouterr().err
+    assert not (stranger / "mark").exists()
+    registry._registered.cache_clear()
 
 
 def test_no_installation_is_suggested_for_a_name_in_a_folder(stranger: Path) -> None:

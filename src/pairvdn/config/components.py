@@ -75,9 +75,8 @@ def known_arguments(kind: str, name: str, others: Iterable[str] = ()) -> dict[st
     """
     section, build = KINDS[kind], constructor(kind, name)
     known = arguments_of(build, section.provided, section.handed_to)
-    if takes_others(build):
-        known = {key: Argument(key, PLAIN) for key in others} | known
-    return known
+    open_ended = {key: Argument(key, PLAIN) for key in others} if takes_others(build) else {}
+    return {**open_ended, **known}
 
 
 def checked_arguments(

@@ -21,6 +21,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -146,7 +147,13 @@ def require_trust(sections: Mapping[str, Any]) -> None:
 @functools.cache
 def _registered(group: str) -> dict[str, EntryPoint]:
     """The names that installed packages add to this group."""
-    return {entry.name: entry for entry in entry_points(group=group)}
+    found = entry_points(group=group)
+    return {entry.name: entry for entry in found if not _lies_in_current_folder(entry)}
+
+
+def _lies_in_current_folder(entry: EntryPoint) -> bool:
+    """Whether this is no installed package but files beside us, which Python may find as well."""
+    return entry.dist is not None and Path(str(entry.dist.locate_file(""))).resolve() == Path.cwd()
 
 
 def _of_entry_point(section: Kind, entry: EntryPoint) -> Callable[..., Any]:

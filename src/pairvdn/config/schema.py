@@ -6,12 +6,14 @@ line without being written down a second time.
 """
 
 import dataclasses
+import functools
 import inspect
 import math
 import tomllib
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, Union
 
 from pairvdn.checks import hint
@@ -39,11 +41,12 @@ class Argument:
     required: bool = False
 
 
+@functools.lru_cache(maxsize=256)
 def arguments_of(
     build: Callable[..., Any],
-    provided: Collection[str] = (),
+    provided: tuple[str, ...] = (),
     handed_to: Callable[..., Any] | None = None,
-) -> dict[str, Argument]:
+) -> Mapping[str, Argument]:
     """The arguments of a constructor or function, without those that the caller provides.
 
     Keyword arguments that are annotated with a `TypedDict`, as the networks' are, count too; they
@@ -63,7 +66,7 @@ def arguments_of(
                 required = default is NOT_GIVEN
                 found[name] = Argument(name, kind, default, documented.get(name, ""), required)
     record = getattr(build, ARGUMENTS_RECORD, None)
-    return found if record is None else found | fields_of(record)
+    return MappingProxyType(found if record is None else found | fields_of(record))
 
 
 def parameters_of(build: Callable[..., Any]) -> frozenset[str]:

@@ -123,7 +123,9 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
             kept.write_text("seeds.json", json.dumps(list(row.seeds)))
             kept.write_text("config.toml", row.config().to_toml())
 
-        evaluated = evaluate(place.folder, settings, trust=True).to_dict()  # the user named the study
+        evaluated = evaluate(
+            place.folder, settings, trust=True
+        ).to_dict()  # the user named the study
         runs = run_folders(place.folder)
         last = [read_metrics(run)[-1] for run in runs]
         versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))

@@ -27,25 +27,30 @@ def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     return f"known are {', '.join(known)}."
 
 
+def _plain(limit: int | float) -> str:
+    """Whole numbers in full: 1000000, not 1e+06."""
+    return str(limit) if isinstance(limit, int) else f"{limit:g}"
+
+
 def require_at_least(minimum: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument is at least `minimum`."""
     for name, value in arguments.items():
         if not value >= minimum:
-            raise ValueError(f"{name} must be at least {minimum:g}, not {value!r}.")
+            raise ValueError(f"{name} must be at least {_plain(minimum)}, not {value!r}.")
 
 
 def require_above(minimum: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument is greater than `minimum`."""
     for name, value in arguments.items():
         if not value > minimum:
-            raise ValueError(f"{name} must be greater than {minimum:g}, not {value!r}.")
+            raise ValueError(f"{name} must be greater than {_plain(minimum)}, not {value!r}.")
 
 
 def require_within(low: int | float, high: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument lies from `low` to `high`."""
     for name, value in arguments.items():
         if not low <= value <= high:
-            raise ValueError(f"{name} must be from {low:g} to {high:g}, not {value!r}.")
+            raise ValueError(f"{name} must be from {_plain(low)} to {_plain(high)}, not {value!r}.")
 
 
 def require_one_of(choices: Collection[str], **arguments: Any) -> None:

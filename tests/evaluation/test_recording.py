@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pairvdn import values
-from pairvdn.values import Inputs
 from pairvdn.acting.policy import tables
 from pairvdn.envs import make
 from pairvdn.evaluation import Recording, play_greedy, play_random, record_greedy, record_random
+from pairvdn.values import Inputs
 
 HOLD, EPISODES, AGENTS = 3, 2, 2
 

@@ -15,6 +15,7 @@ from pairvdn.learning import LinearEpsilon, parallel_learner
 from pairvdn.learning.collect import Collector
 from pairvdn.learning.collectors import collector_for
 from pairvdn.learning.host_collect import HostCollector
+from pairvdn.types import EnvSpec
 
 KEYS = [jax.random.PRNGKey(number) for number in range(4)]
 
@@ -98,12 +99,9 @@ def test_it_refuses_to_be_compiled_or_vmapped():
 class Neither(Task):
     """Neither pure functions nor copies."""
 
-    name: str = "neither"
-    num_agents: int = 1
-    num_actions: int = 1
-    observation_size: int = 1
-    state_size: int = 1
-    max_steps: int = 1
+    name = "neither"
+    spec = EnvSpec(num_agents=1, num_actions=1, observation_size=1, state_size=1)
+    max_steps = 1
 
 
 def test_an_environment_must_be_of_one_kind():

@@ -14,7 +14,7 @@ from browser import ARGUMENTS, MISSING, find_browser
 from pairvdn import values
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("maximise", "values", "envs", "learning", "evaluation", "experiment", "experiment.grid")
+PACKAGES = ("maximise", "values", "envs", "learning", "evaluation", "experiment", "studies")
 SECTIONS = [
     "Maximum",
     "When it fails",

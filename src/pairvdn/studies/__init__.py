@@ -5,10 +5,10 @@ from pairvdn.studies.executors import Executor, Here, run_cells
 from pairvdn.studies.processes import Processes
 from pairvdn.studies.ray_cluster import RayCluster
 from pairvdn.studies.read import read_study, shipped_names, study_from
-from pairvdn.studies.results import ResultsFile, row_numbers, run_study
+from pairvdn.studies.results import ResultsFile, run_study
 from pairvdn.studies.storage import storage
 from pairvdn.studies.study import Row, Study
-from pairvdn.studies.summaries import fill, markdown_of, read_summary
+from pairvdn.studies.summaries import fill, read_summary
 from pairvdn.studies.tables import study_table, to_csv, to_markdown
 
 __all__ = [
@@ -25,10 +25,8 @@ __all__ = [
     "Status",
     "Study",
     "fill",
-    "markdown_of",
     "read_study",
     "read_summary",
-    "row_numbers",
     "run_cells",
     "run_study",
     "shipped_names",

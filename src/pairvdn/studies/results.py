@@ -9,11 +9,12 @@ from typing import Any
 
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.analysis.curves import learning_curve
-from pairvdn.runs.analysis.evaluate import Settings, evaluate
+from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import read_metrics, run_folders
 from pairvdn.studies.cells import Event, OnEvent, Status
 from pairvdn.studies.executors import Executor, run_cells
+from pairvdn.studies.run_cell import evaluated
 from pairvdn.studies.storage import Folder, Storage
 from pairvdn.studies.study import Row, Study
 
@@ -122,16 +123,13 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
             kept = Folder(place.folder)
             kept.write_text("seeds.json", json.dumps(list(row.seeds)))
             kept.write_text("config.toml", row.config().to_toml())
-
-        evaluated = evaluate(
-            place.folder, settings, trust=True
-        ).to_dict()  # the user named the study
+        numbers = evaluated(place.folder, settings)
         runs = run_folders(place.folder)
         last = [read_metrics(run)[-1] for run in runs]
         versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
         curve = _curve(place.folder)
         place.keep()
-    extra = evaluated["extra"]
+    extra = numbers["extra"]
     random = extra["random"]["measures"]
     seconds = [line["clock"]["seconds"] for line in last]
     return {
@@ -141,11 +139,11 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
         "seeds": extra["seeds"],
         "diverged": extra["diverged"],
         "epochs": extra["epochs"],
-        "return": evaluated["return"],
+        "return": numbers["return"],
         "measures": extra["measures"],
         "shares": extra["shares"],
         "random": {
-            "return": _without_values(evaluated["random"]),
+            "return": _without_values(numbers["random"]),
             "measures": {
                 name: {moment: _without_values(one) for moment, one in moments.items()}
                 for name, moments in random.items()

@@ -6,11 +6,12 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.learning import Diverged
-from pairvdn.runs.analysis.evaluate import evaluate
+from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.checkpoint import MANIFEST
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import BusyError, FolderError, Interrupted, RunError
@@ -47,7 +48,7 @@ def run_cell(
         with storage.workplace(cell.name) as place:
             _train(cell, place, on_event, time.monotonic() + patience)
             if cell.evaluation is not None:
-                evaluate(place.folder, cell.evaluation)
+                evaluated(place.folder, cell.evaluation)
                 place.keep()
     except tuple(_STATES) as error:
         state = next(state for kind, state in _STATES.items() if isinstance(error, kind))
@@ -113,6 +114,11 @@ class _Keeper:
         if newest != self._kept:
             self._place.keep()
             self._kept = newest
+
+
+def evaluated(folder: Path, settings: Settings) -> dict[str, Any]:
+    """The evaluation of a run, or of all seeds of a folder, as plain data."""
+    return evaluate(folder, settings, trust=True).to_dict()  # the user named the study
 
 
 def is_finished(cell: Cell, storage: Storage) -> bool:

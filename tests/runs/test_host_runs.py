@@ -72,7 +72,9 @@ def test_load_and_evaluate(runs: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "no scenes to record" in capsys.readouterr().err
     told = []
     for _ in range(2):
-        assert main(["evaluate", str(runs / "seed-0"), "--episodes", "20", "--json", "--trust"]) == 0
+        assert (
+            main(["evaluate", str(runs / "seed-0"), "--episodes", "20", "--json", "--trust"]) == 0
+        )
         told.append(json.loads(capsys.readouterr().out))
     assert told[0] == told[1]
     assert told[0]["return"]["values"] == [103.0] * 20

@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import inspect
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -90,21 +90,15 @@ def preset_names() -> tuple[str, ...]:
 
 def presets_of(env: str) -> dict[str, str]:
     """The presets of an environment, each with a line about it."""
-    return dict(_presets_of(env))
-
-
-def _presets_of(env: str) -> Iterator[tuple[str, str]]:
-    recipe = recipe_of(env)
-    for method in KINDS["method"].names():
-        if _fits(recipe, env, method):
-            yield f"{env}/{method}", recipe.about
+    recipe, methods = recipe_of(env), KINDS["method"].names()
+    found = {f"{env}/{one}": recipe.about for one in methods if _fits(recipe, env, one)}
     for name, variant in recipe.variants.items():
         if variant.method is not None:
-            yield f"{env}/{name}", variant.about
+            found[f"{env}/{name}"] = variant.about
             continue
-        for method in KINDS["method"].names() if variant.only is None else variant.only:
-            if variant.only is not None or _fits(variant, env, method):
-                yield f"{env}/{method}-{name}", variant.about
+        fitting = variant.only or [one for one in methods if _fits(variant, env, one)]
+        found |= {f"{env}/{one}-{name}": variant.about for one in fitting}
+    return found
 
 
 def recipe_of(env: str) -> Recipe:

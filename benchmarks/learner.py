@@ -21,7 +21,7 @@ from pairvdn.acting.policy import tables
 from pairvdn.learning import WholePass, paper_learner
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
-from pairvdn.learning.update import Updater
+from pairvdn.learning.updater import Updater
 from pairvdn.values.networks import GroupNetwork
 
 BATCH, HIDDEN, UPDATES, ROUNDS = 32, (128, 128), 100, 5

@@ -11,9 +11,9 @@ from probes import quick_jit
 from pairvdn.acting import Policy, RandomPolicy, side_by_side
 from pairvdn.acting.rollout import AgentStep, Observer, rollout
 from pairvdn.evaluation.host import HostEpisodes
-from pairvdn.learning.collect import Collector
-from pairvdn.learning.host_collect import HostCollector
-from pairvdn.types import PRNGKey, TimeStep
+from pairvdn.learning.collector import Collector
+from pairvdn.learning.host_collector import HostCollector
+from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 from pairvdn.values import Encoder
 
 KEY = jax.random.PRNGKey(0)
@@ -120,13 +120,16 @@ def test_host_episodes_start_with_a_fresh_one() -> None:
     assert all(steps == counted for steps, counted in playing)
 
 
-class Sum(Encoder):
+class Sum(Encoder[tuple[Array, Array]]):
     """An encoder that adds up all observations and remembers the last actions."""
+
+    spec: EnvSpec = EnvSpec(1, 2, 1, 1)
+    feature_size: int = 1
 
     def init_carry(self) -> tuple[Array, Array]:
         return jnp.zeros((1, 1)), jnp.full(1, -1)
 
-    def __call__(
+    def encode(
         self, carry: tuple[Array, Array], observation: Array
     ) -> tuple[Array, tuple[Array, Array]]:
         total = carry[0] + observation

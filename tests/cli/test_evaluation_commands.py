@@ -114,11 +114,6 @@ BAD = [
     (["plot", "RUN", "--output", "x"], "did you mean '--out'"),
     (["plot", "EMPTY"], "no evaluation yet"),
     (["plot", "FILE"], "not a run folder"),
-    (["reproduce"], "WHAT"),
-    (["reproduce", "table2"], "did you mean 'table1'"),
-    (["reproduce", "table1", "--seeds", "0"], "seeds must be from 1"),
-    (["reproduce", "table1", "--seeds", "x"], "--seeds must be a whole number"),
-    (["reproduce", "table1", "--fast"], "There is no flag --fast"),
     (["demo", "--epochs", "0"], "epochs must be at least 1"),
     (["demo", "--epochs", "x"], "--epochs must be a whole number"),
     (["demo", "--out", "RUN"], "exists"),
@@ -146,7 +141,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert message in line
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "play", "plot", "reproduce", "demo"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "play", "plot", "demo"])
 def test_help_tells_what_a_command_does(command: str, capsys: pytest.CaptureFixture) -> None:
     assert main([command, "--help"]) == 0
     assert f"usage: pairvdn {command}" in capsys.readouterr().out

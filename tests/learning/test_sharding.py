@@ -19,7 +19,7 @@ from pairvdn.learning import replay as memory
 from pairvdn.learning.devices import AXIS, Devices
 from pairvdn.learning.records import Transition
 from pairvdn.learning.sharding import dealt, gathered, part_of
-from pairvdn.learning.update import Updater
+from pairvdn.learning.updater import Updater
 
 DEVICES = 4
 ENV = Probe(jnp.arange(8.0).reshape(2, 2, 2), length=5, truncates=True)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from pairvdn.acting.policy import tables
 from pairvdn.checks import hint, require_at_least
-from pairvdn.config import registry, schedules
+from pairvdn.config import builders, registry
 from pairvdn.config.components import Component, checked_arguments, known_arguments
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS
@@ -233,7 +233,7 @@ class Config:
     def num_updates(self) -> int:
         """Gradient steps of the whole run."""
         schedule = registry.constructor("learner", self.learner.name)
-        return schedules.num_updates(schedule, self.epochs, self.learner.arguments)
+        return builders.num_updates(schedule, self.epochs, self.learner.arguments)
 
     def _optimiser(self) -> Any:
         if not self.optimiser.asks_for("num_updates"):

@@ -30,8 +30,8 @@ import optax
 from pairvdn import envs, values
 from pairvdn.acting.exploration import Exploration
 from pairvdn.checks import hint
+from pairvdn.config.builders import EXPLORATIONS, OPTIMISERS, SCHEDULES
 from pairvdn.config.errors import ConfigError, one_line
-from pairvdn.config.schedules import EXPLORATIONS, OPTIMISERS, SCHEDULES
 from pairvdn.envs import Task, external
 from pairvdn.learning import Learner
 from pairvdn.values import Value

@@ -1,16 +1,15 @@
 """From environments and values to trained values: one loop for every method."""
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
-from pairvdn.learning.collect import Collector
+from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects, collector_for
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
-from pairvdn.learning.host_collect import HostCollector
+from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.learner import Learner, LearnerState
 from pairvdn.learning.minibatches import Minibatches, RandomBatches, WholePass
-from pairvdn.learning.paper import paper_learner
-from pairvdn.learning.parallel import parallel_learner
 from pairvdn.learning.records import Metrics, Transition
-from pairvdn.learning.update import Learned, Updater
+from pairvdn.learning.schedules import paper_learner, parallel_learner
+from pairvdn.learning.updater import Learned, Updater
 
 __all__ = [
     "Collector",

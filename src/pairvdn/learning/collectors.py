@@ -7,8 +7,8 @@ from jaxtyping import Array, PyTree
 
 from pairvdn.acting.policy import Actor
 from pairvdn.envs import Environment, HostEnvironment, Task
-from pairvdn.learning.collect import Collector, CollectStats, State
-from pairvdn.learning.host_collect import HostCollector
+from pairvdn.learning.collector import Collector, CollectStats, State
+from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.records import Transition
 from pairvdn.types import PRNGKey
 

@@ -18,14 +18,14 @@ from pairvdn.acting.policy import (
 )
 from pairvdn.checks import require_at_least
 from pairvdn.learning import replay as replay_memory
-from pairvdn.learning.collect import CollectStats
+from pairvdn.learning.collector import CollectStats
 from pairvdn.learning.collectors import Collects
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.minibatches import Minibatches
 from pairvdn.learning.records import Metrics, Transition
 from pairvdn.learning.replay import Replay
-from pairvdn.learning.update import Learned, Updater, UpdateStats
+from pairvdn.learning.updater import Learned, Updater, UpdateStats
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Value
 

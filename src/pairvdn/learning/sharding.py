@@ -18,7 +18,7 @@ import jax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from pairvdn.learning.collect import Collector, env_axes
+from pairvdn.learning.collector import Collector, env_axes
 from pairvdn.learning.devices import AXIS, Devices
 from pairvdn.learning.learner import Learner, LearnerState
 from pairvdn.learning.records import Metrics

@@ -18,7 +18,7 @@ from pairvdn.envs import Environment, HostEnvironment
 from pairvdn.evaluation import greedy_episodes
 from pairvdn.evaluation.host import HostEpisodes
 from pairvdn.learning import Learner, LearnerState, Metrics
-from pairvdn.learning.update import Learned
+from pairvdn.learning.updater import Learned
 from pairvdn.runs.devices.layout import Layout, OnOneDevice
 from pairvdn.runs.devices.process_group import SINGLE, ProcessGroup
 

@@ -8,7 +8,7 @@ import pytest
 from counter import Counter, first_allowed
 from probes import quick_jit
 
-from pairvdn.learning.collect import Collector
+from pairvdn.learning.collector import Collector
 from pairvdn.learning.records import Transition
 
 

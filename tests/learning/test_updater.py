@@ -12,7 +12,7 @@ from probes import Probe, Tabular, make_tabular
 from pairvdn.learning import Diverged, WholePass, raise_if_diverged
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
-from pairvdn.learning.update import Updater
+from pairvdn.learning.updater import Updater
 from pairvdn.values import Inputs
 
 ENV = Probe(jnp.zeros((1, 2, 2)), length=1)

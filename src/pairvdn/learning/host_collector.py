@@ -13,7 +13,7 @@ from pairvdn.acting.host import HostAgentStep, HostCopies, reset_carries
 from pairvdn.acting.policy import Actor
 from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import HostEnvironment
-from pairvdn.learning.collect import AgentStep, CollectStats, State, windows
+from pairvdn.learning.collector import AgentStep, CollectStats, State, windows
 from pairvdn.learning.records import Transition
 from pairvdn.types import PRNGKey
 

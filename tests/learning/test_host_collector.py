@@ -12,9 +12,9 @@ from pairvdn import values
 from pairvdn.envs import Task, from_pettingzoo
 from pairvdn.evaluation import play_greedy, play_random
 from pairvdn.learning import LinearEpsilon, parallel_learner
-from pairvdn.learning.collect import Collector
+from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import collector_for
-from pairvdn.learning.host_collect import HostCollector
+from pairvdn.learning.host_collector import HostCollector
 from pairvdn.types import EnvSpec
 
 KEYS = [jax.random.PRNGKey(number) for number in range(4)]

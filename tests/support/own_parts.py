@@ -6,6 +6,7 @@ import optax
 from pairvdn.acting.exploration import Exploration, LinearEpsilon
 from pairvdn.envs import Environment, make
 from pairvdn.learning import Learner, parallel_learner
+from pairvdn.types import EnvSpec
 
 NUMBER = 3
 
@@ -17,17 +18,14 @@ class Door(Environment):
         num_agents: number of agents
     """
 
+    name = "door"
     game: Environment
+    spec: EnvSpec
+    max_steps: int
 
     def __init__(self, num_agents: int) -> None:
         self.game = make("wall", num_agents=num_agents)
-
-    name = "door"
-    num_agents = property(lambda self: self.game.num_agents)
-    num_actions = property(lambda self: self.game.num_actions)
-    observation_size = property(lambda self: self.game.observation_size)
-    state_size = property(lambda self: self.game.state_size)
-    max_steps = property(lambda self: self.game.max_steps)
+        self.spec, self.max_steps = self.game.spec, self.game.max_steps
 
     def reset(self, key):
         return self.game.reset(key)

@@ -7,13 +7,13 @@ from jaxtyping import Array, Int32
 from pairvdn.checks import require_at_least
 from pairvdn.envs import Environment
 from pairvdn.envs.scene import Circles, Scene
-from pairvdn.types import TimeStep
+from pairvdn.types import EnvSpec
 
 WAIT, OPEN = range(2)
 
 
 class DoorState(eqx.Module):
-    """Everything that the next step depends on, and what the last actions were, to draw them."""
+    """The last actions, which are drawn, and the number of steps."""
 
     actions: Int32[Array, " n"]
     time: Int32[Array, ""]
@@ -27,24 +27,22 @@ class Door(Environment[DoorState]):
         max_steps: length of an episode
     """
 
-    num_agents: int = 3
-    max_steps: int = 4
-
     name = "door"
-    num_actions = 2
-    observation_size = 1
-    state_size = 1
     action_names = ("wait", "open")
     observation_names = ("place in the row",)
+    spec: EnvSpec = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
 
-    def __check_init__(self):
-        require_at_least(2, num_agents=self.num_agents)
-        require_at_least(1, max_steps=self.max_steps)
+    def __init__(self, num_agents: int = 3, max_steps: int = 4):
+        require_at_least(2, num_agents=num_agents)
+        require_at_least(1, max_steps=max_steps)
+        self.spec = EnvSpec(num_agents, num_actions=2, observation_size=1, state_size=1)
+        self.max_steps = max_steps
 
     def reset(self, key):
         """All doors are closed."""
         state = DoorState(jnp.zeros(self.num_agents, jnp.int32), jnp.int32(0))
-        return state, self._timestep(state, jnp.zeros(self.num_agents))
+        return state, self._time_step(state)
 
     def step(self, key, state, actions):
         """Act once; `step` never resets by itself."""
@@ -52,7 +50,7 @@ class Door(Environment[DoorState]):
         beside = jnp.pad(opened[1:], (0, 1)) | jnp.pad(opened[:-1], (1, 0))
         rewards = jnp.where(opened, jnp.where(beside, -1.0, 1.0), 0.0)
         state = DoorState(actions, state.time + 1)
-        return state, self._timestep(state, rewards)
+        return state, self._time_step(state, rewards)
 
     def scene(self, state):
         """A circle for each agent, larger while its door is open."""
@@ -67,14 +65,11 @@ class Door(Environment[DoorState]):
             ),
         )
 
-    def _timestep(self, state, rewards):
+    def _time_step(self, state, rewards=None):
         place = jnp.linspace(-1.0, 1.0, self.num_agents)
-        return TimeStep(
+        return self.time_step(
             observation=place[:, None],
             state=state.time[None] / jnp.float32(self.max_steps),
-            mask=jnp.ones((self.num_agents, self.num_actions), bool),
-            reward=rewards.sum(),
-            agent_rewards=rewards,
-            terminated=jnp.asarray(False),
+            rewards=rewards,
             truncated=state.time >= self.max_steps,
         )

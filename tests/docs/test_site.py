@@ -14,7 +14,10 @@ from browser import ARGUMENTS, MISSING, find_browser
 from pairvdn import values
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("maximise", "values", "envs", "learning", "evaluation", "experiment", "studies")
+PACKAGES = (
+    *("maximise", "values", "envs", "acting", "learning", "evaluation"),
+    *("config", "runs", "studies"),
+)
 SECTIONS = [
     "Maximum",
     "When it fails",

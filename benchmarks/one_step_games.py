@@ -14,9 +14,9 @@ import optax
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import envs, values
-from pairvdn.acting import GreedyPolicy
+from pairvdn.acting import GreedyPolicy, LinearEpsilon
 from pairvdn.envs.one_step import OneStepGame, Payoff
-from pairvdn.learning import Learner, LinearEpsilon, parallel_learner
+from pairvdn.learning import Learner, parallel_learner
 
 # A name of the table: a method and its arguments.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {

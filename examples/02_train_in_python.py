@@ -4,8 +4,9 @@ import jax
 import optax
 
 from pairvdn import envs, values
+from pairvdn.acting import LinearEpsilon
 from pairvdn.evaluation import greedy_episodes, random_episodes
-from pairvdn.learning import LinearEpsilon, parallel_learner, raise_if_diverged
+from pairvdn.learning import parallel_learner, raise_if_diverged
 
 env = envs.make("climbing")  # [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
 

@@ -7,8 +7,9 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from pairvdn import envs, values
+from pairvdn.acting import LinearEpsilon
 from pairvdn.evaluation import play_greedy, play_random
-from pairvdn.learning import LinearEpsilon, parallel_learner
+from pairvdn.learning import parallel_learner
 
 
 class Mine(ParallelEnv):

@@ -9,7 +9,8 @@ import optax
 import pytest
 from probes import Probe, make_tabular, quick_jit
 
-from pairvdn.learning import Learner, LinearEpsilon, paper_learner, parallel_learner
+from pairvdn.acting import LinearEpsilon
+from pairvdn.learning import Learner, paper_learner, parallel_learner
 
 ENV = Probe(jnp.arange(8.0).reshape(2, 2, 2), length=5, drift=1, truncates=True)
 

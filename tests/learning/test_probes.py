@@ -9,7 +9,8 @@ import pytest
 from jaxtyping import Array, Float
 from probes import Probe, make_tabular, quick_jit
 
-from pairvdn.learning import LinearEpsilon, paper_learner, parallel_learner
+from pairvdn.acting import LinearEpsilon
+from pairvdn.learning import paper_learner, parallel_learner
 
 UNIFORM = LinearEpsilon(1.0, 1.0)
 PAYOFF = jnp.array([[1.0, -2.0], [0.5, 3.0]])

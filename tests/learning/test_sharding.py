@@ -13,7 +13,8 @@ import pytest
 from counter import Counter, HostCounter
 from probes import Probe, make_tabular, quick_jit
 
-from pairvdn.learning import Learner, LearnerState, Metrics, SpreadEpsilon, paper_learner
+from pairvdn.acting import SpreadEpsilon
+from pairvdn.learning import Learner, LearnerState, Metrics, paper_learner
 from pairvdn.learning import parallel_learner as make_parallel
 from pairvdn.learning import replay as memory
 from pairvdn.learning.devices import AXIS, Devices

@@ -1,6 +1,5 @@
 """From environments and values to trained values: one loop for every method."""
 
-from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects, collector_for
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
@@ -16,16 +15,13 @@ __all__ = [
     "Collects",
     "Diverged",
     "Divergence",
-    "Exploration",
     "HostCollector",
     "Learned",
     "Learner",
     "LearnerState",
-    "LinearEpsilon",
     "Metrics",
     "Minibatches",
     "RandomBatches",
-    "SpreadEpsilon",
     "Transition",
     "Updater",
     "WholePass",

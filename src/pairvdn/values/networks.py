@@ -37,7 +37,7 @@ class NetworkArguments(HeadArguments, total=False):
 
     Their defaults are those of `encoders.make_encoder`.
 
-    Args:
+    Attributes:
         hidden_sizes: widths of the hidden layers of each head.
         activation: activation function of the hidden layers.
         layer_norm: normalise each hidden layer before its activation.

@@ -39,7 +39,7 @@ class BoxJump(Environment[BoxJumpState]):
     x to the right, y up; the surface of the floor is at y = 0. The height h of a box is the height of
     its lower side above the floor, and 0 once the box has fallen off.
 
-    | variant | `paper` (default): as in the appendix | `table1`: the code behind the paper's numbers | `v1`: the authors' later release |
+    | variant | `paper` (default): as in the appendix | `table1`: the settings behind the paper's numbers | `v1`: the authors' later release |
     |---|---|---|---|
     | start | on the floor, x shifted by up to 0.5 | 0.5 above the floor, kicked sideways by up to 3.75 | as `paper` |
     | look-back of the jump rule | 15 steps | 10 steps | 10 physics steps |
@@ -112,8 +112,8 @@ class BoxJump(Environment[BoxJumpState]):
     reset.
 
     Args:
-        variant: The parameters to start from: `paper` as in the appendix, `table1` as in the code
-            behind the paper's numbers, `v1` as in the authors' later release.
+        variant: The parameters to start from: `paper` as in the appendix, `table1` behind the
+            paper's numbers, `v1` of the authors' later release.
         arguments: Fields of `Parameters` that differ from the variant; None: the variant's value.
     """  # noqa: E501
 

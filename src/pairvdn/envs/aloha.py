@@ -53,26 +53,26 @@ def places(graph: str) -> Float[np.ndarray, "n 2"]:
 
 
 class Aloha(Environment[AlohaState]):
-    """Ten stations send messages and must not do so at the same time as a neighbour.
+    """Ten stations send messages; two neighbours that send in the same step jam each other.
 
     Start: one message in each queue.
 
-    Actions (2): idle, send; both are always allowed. A station that sends with an empty queue sends
-    nothing but jams its neighbours all the same.
+    Actions (2): idle, send. Both are always allowed. A station that sends with an empty queue
+    delivers nothing but still jams its neighbours.
 
-    A station that sends with a message waiting delivers it if none of its neighbours chose to send.
-    Then each queue grows by one message with probability 0.6, up to 5.
+    Step: a station that sends delivers a waiting message if no neighbour sends. A jammed message
+    stays in the queue. Then each queue grows by one message with probability 0.6, up to 5.
 
     Observation (1): the station's own queue, 0 to 5. State (10): all queues.
 
-    Reward of a station: 0.1 for a message delivered, -10 for one that was jammed. The team's reward
-    is their sum. The trap is that nobody sends.
+    Reward of a station: 0.1 for a delivered message, -10 for a jammed one. The team's reward is the
+    sum. The trap is that no station sends.
 
-    End: truncated after `max_steps`; it never terminates.
+    End: truncated after `max_steps`; never terminated.
 
     Args:
-        graph: Which stations are neighbours: `original` is the line 0-1-...-9 with rungs from i to
-            i + 5 for i = 0..4, `grid` the same without 4-5, `ring` a plain ring.
+        graph: The neighbours: `original` is the line 0-1-...-9 with rungs from i to i + 5 for
+            i = 0..4, `grid` the same without 4-5, `ring` a plain ring.
         max_steps: Steps after which an episode is truncated.
     """
 

@@ -74,30 +74,32 @@ def approach(
 
 
 class Gather(Environment[GatherState]):
-    """A climbing game in space: all must meet at the true goal, which only some of them know.
+    """A climbing game in space: all agents must meet at the true goal, which only some know.
 
-    Map: 3 x 5 cells, goals at row 1, columns 0, 2 and 4. Start: agents at random cells, several at
-    one allowed. Each votes for the goal nearest to it in steps: goal 0 only if strictly nearer than
-    goal 1, goal 2 if at least as near as goal 1. The goal with most votes is the true one (of
-    several the first), and only those that voted for it know it.
+    Map: 3 x 5 cells, goals in row 1, columns 0, 2 and 4. Any number of agents may share a cell.
 
-    Actions (5): up, down, left, right, stay; all are always allowed, a move into a wall stays. Any
-    number of agents may be at one cell.
+    Start: each agent is at a random cell and votes for the goal nearest to it. In a tie between
+    goals 0 and 1 it votes for 1, in a tie between 1 and 2 for 2. The goal with the most votes is
+    the true one (in a tie, the lowest index). Only the agents that voted for it know it.
 
-    Observation (4): own row and column, and the true goal's, or -1 and -1. State (3n + 2): row,
-    column and a 1 if it knows the goal, for every agent; the true goal's row and column.
+    Actions (5): up, down, left, right, stay. All are always allowed; a move into a wall is a stay.
 
-    Reward: 10 when all are at the true goal. Else, in the last step: -5 if some of them are at the
-    true goal; 5 if all are at goals, none at the true one; 0 otherwise. Each agent gets 1/n of it.
+    Observation (4): own row and column, then the true goal's, or -1 and -1 if it is unknown.
+    State (3n + 2): for every agent its row, its column and a 1 if it knows the goal; then the true
+    goal's row and column.
 
-    End: terminated when all are at the true goal, and after `max_steps`, whose reward is final:
-    there both flags are set.
+    Reward: 10 when all agents are at the true goal. Otherwise, in the last step only: -5 if some
+    are at the true goal, 5 if all are at goals and none is at the true one, else 0. Each agent gets
+    1/n of it.
+
+    End: terminated when all are at the true goal, and also after `max_steps`, because no reward can
+    follow; then `truncated` is set as well.
 
     Args:
-        num_agents: How many agents must meet.
+        num_agents: Number of agents that must meet.
         max_steps: Steps after which an episode ends.
-        approach_reward: A reward for training, 0 in the game itself: paid to the team for each step
-            by which an agent comes nearer to the true goal, and taken back when it moves away.
+        approach_reward: Training reward, 0 in the game itself: paid to the team for each step an
+            agent moves nearer to the true goal, and taken back when it moves away.
     """
 
     name = "gather"

@@ -93,23 +93,22 @@ class OneStepState(eqx.Module):
 
 
 class OneStepGame(Environment[OneStepState]):
-    """All agents act once and at the same time, the team is paid, and the episode terminates.
+    """All agents act once, at the same time; the team is paid and the episode terminates.
 
-    Observation (1): always 1. State (1): always 1. Agents differ only by their index, which is the
-    value's to add: with shared parameters it appends a one-hot identifier, with separate parameters
-    every agent has its own network. An identifier in here would be there twice. A size of 0 would
-    do as well, but empty arrays are poor inputs for networks and other libraries; and 1 rather than
-    0 lets even a linear layer without bias learn a constant.
+    Observation (1): always 1. State (1): always 1. Agents differ only by their index, which the
+    value adds: as a one-hot identifier with shared parameters, or as a network per agent with
+    separate ones. The observation is not empty, because networks and other libraries handle empty
+    arrays badly, and 1 lets even a linear layer without bias learn a constant.
 
     Reward: the payoff of the joint action; each agent gets 1/n of it. All actions are allowed.
 
     Args:
-        name: The id under which `make` finds it.
-        num_agents: How many agents act.
-        num_actions: How many actions each agent has.
-        payoff: The team's reward as a function of the joint action.
-        best_reward: The payoff of the best joint action.
-        action_names: Words where the game has a story; else actions are numbers.
+        name: Id under which `make` finds the game.
+        num_agents: Number of agents.
+        num_actions: Number of actions of each agent.
+        payoff: Team reward as a function of the joint action.
+        best_reward: Payoff of the best joint action.
+        action_names: Names of the actions, if they have any; otherwise actions are numbers.
     """
 
     max_steps = 1  # the episode terminates there, so it is never truncated
@@ -190,7 +189,7 @@ def _colours(num_actions: int) -> Float[Array, "a_plus_1 3"]:
 
 
 def climbing() -> OneStepGame:
-    """Two agents, three actions: the best entry, 11, stands between two of -30."""
+    """Two agents, three actions: the best entry, 11, shares its row and column with -30."""
     table = ((11.0, -30.0, 0.0), (-30.0, 7.0, 6.0), (0.0, 0.0, 5.0))
     return OneStepGame("climbing", 2, 3, MatrixPayoff(table), best_reward=11.0)
 
@@ -216,17 +215,17 @@ def wall(num_agents: int = 2) -> OneStepGame:
     """Rest (0) or hit (1): all must hit at once. A sum over ring pairs only for two agents.
 
     Args:
-        num_agents: How many agents act.
+        num_agents: Number of agents.
     """
     num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("wall", num_agents, 2, WallPayoff(), 1.0, ("rest", "hit"))
 
 
 def wall_graded(num_agents: int = 4) -> OneStepGame:
-    """Rest (0) or hit (1): as `wall`, but a sum over ring pairs for every number of agents.
+    """Rest (0) or hit (1): as `wall`, but a sum over ring pairs for any number of agents.
 
     Args:
-        num_agents: How many agents act.
+        num_agents: Number of agents.
     """
     num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("wall-graded", num_agents, 2, GradedWallPayoff(), 1.0, ("rest", "hit"))
@@ -236,7 +235,7 @@ def crossroads(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): cars that are neighbours on the ring crash if both go.
 
     Args:
-        num_agents: How many agents act.
+        num_agents: Number of agents.
     """
     num_agents = whole_number("num_agents", num_agents, 2)
     best = float(num_agents // 2)
@@ -247,19 +246,19 @@ def crossroads_all(num_agents: int = 4) -> OneStepGame:
     """Stop (0) or go (1): any two cars that go crash, so only one should.
 
     Args:
-        num_agents: How many agents act.
+        num_agents: Number of agents.
     """
     num_agents = whole_number("num_agents", num_agents, 2)
     return OneStepGame("crossroads-all", num_agents, 2, CrossroadsAllPayoff(), 1.0, ("stop", "go"))
 
 
 def ring_game(num_agents: int = 4, num_actions: int = 3, seed: int = 0) -> OneStepGame:
-    """A random table of integers 0..9 for each edge of a ring, with a unique optimum.
+    """A random table of integers 0..9 for each edge of a ring, with one best joint action.
 
     Args:
-        num_agents: How many agents act.
-        num_actions: How many actions each agent has.
-        seed: Which tables are drawn.
+        num_agents: Number of agents.
+        num_actions: Number of actions of each agent.
+        seed: Seed of the tables.
     """
     num_agents = whole_number("num_agents", num_agents, 2)
     num_actions = whole_number("num_actions", num_actions, 2)

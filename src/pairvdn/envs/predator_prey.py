@@ -156,33 +156,35 @@ def global_state(state: PredatorPreyState, size: int) -> Float[Array, " s"]:
 
 
 class PredatorPrey(Environment[PredatorPreyState]):
-    """Predators hunt on a grid: two must catch a prey at once, one that tries alone is punished.
+    """Predators hunt on a grid: two must catch a prey at once; a lone attempt is punished.
 
-    Map: `size` x `size` cells with walls around. Start: predators and prey, each at a cell of its
-    own, all choices equally likely.
+    Map: `size` x `size` cells with walls around. Neighbours of a cell are the 4 cells that share a
+    side with it.
 
-    Actions (6): up, down, left, right, stay, catch. Masked, and acting as stay, are moves into
-    walls and catches with no prey next to the predator (next to: in one of the 4 cells around).
+    Start: predators and prey are at different random cells.
 
-    Predators move first, in random order, and stay where they are if anyone is in the way. Then
-    each prey in random order: if two or more predators next to it catch, it is captured, and it and
-    those predators leave; if not, it moves to a uniformly chosen free cell next to it, if there is
-    one. A predator that left can only stay.
+    Actions (6): up, down, left, right, stay, catch. Moves into walls are masked, and so is catch
+    without a neighbouring prey; a masked action acts as stay.
 
-    Observation (50): the 5 x 5 cells around the predator, row by row, first a plane of predators,
-    itself among them, then one of prey; zeros for one that left. State (3 each): row and column
-    from 0 to 1 and a 1 for every predator and prey that is there, zeros for one that left.
+    Step: predators move first, in random order; one whose way is blocked stays. Then each prey, in
+    random order, is captured if two or more neighbouring predators catch: the prey and these
+    predators leave the map. Otherwise it moves to a random free neighbouring cell, if there is one.
+    A predator that has left can only stay.
+
+    Observation (50): the 5 x 5 cells around the predator, row by row: a plane of predators, itself
+    included, then a plane of prey. All zeros once it has left. State (3 per predator and prey): row
+    and column from 0 to 1 and a 1 while it is on the map, else zeros.
 
     Reward: 10 for every capture, and `penalty` for every prey that exactly one predator tried to
-    catch; each agent gets 1/n of it. At most 40 with 8 predators. The lower the penalty, the sooner
-    methods whose value is monotonic in each agent's give up and never catch.
+    catch. Each agent gets 1/n of it. The maximum with 8 predators is 40. The lower the penalty, the
+    sooner methods with a monotonic value stop catching altogether.
 
-    End: terminated when no prey or no predators are left, truncated after `max_steps`.
+    End: terminated when no prey or no predator is left, truncated after `max_steps`.
 
     Args:
         penalty: Reward, at most 0, for a prey that a single predator tries to catch.
-        num_predators: How many predators there are; these are the agents.
-        num_prey: How many prey there are.
+        num_predators: Number of predators, which are the agents.
+        num_prey: Number of prey.
         size: Rows and columns of the map.
         max_steps: Steps after which an episode is truncated.
     """

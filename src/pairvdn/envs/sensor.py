@@ -81,25 +81,26 @@ def observe(targets: Int32[Array, "k 2"]) -> Float[Array, "n 11"]:
 
 
 class Sensor(Environment[SensorState]):
-    """Sensors on a grid: two or more must scan a target to detect it, and targets move.
+    """Sensors on a grid detect a moving target only if two or more scan it in the same step.
 
-    Map: 5 x 9 cells. 15 sensors stand at those whose row and column are even. 3 targets start at
-    other cells, never two at one, all choices equally likely.
+    Map: 5 x 9 cells. 15 sensors stand where row and column are both even. 3 targets start at
+    different random cells without a sensor.
 
     Actions (9): scan one of the 8 neighbouring cells, row by row, or (8) nothing. A scan outside
     the map is masked and acts as nothing.
 
-    Then every target in turn draws a displacement uniformly from {-2..2} x {-2..2}, clipped to the
-    map, again until its new cell is free of sensors and targets; its own counts as taken.
+    Step: after the scans, the targets move one after the other. Each draws a displacement uniformly
+    from {-2..2} x {-2..2}, clipped to the map, and draws again until the cell has no sensor and no
+    target. Its own cell counts as taken.
 
-    Observation (11): the 3 x 3 cells around the sensor, row by row (1 a target, 0 none, -1
-    outside), its row and its column. State (6): row and column of every target.
+    Observation (11): the 3 x 3 cells around the sensor, row by row (1 target, 0 none, -1 outside),
+    then its row and column. State (6): row and column of every target.
 
-    Reward: -1 for every scan, +3 for every target that two or more sensors scan in one step; each
-    agent gets 1/n of it. The trap is that nobody scans. At most 30 in an episode of 10 steps: two
-    sensors for each target, always.
+    Reward: -1 for every scan, +3 for every target that two or more sensors scan. Each agent gets
+    1/n of it. The trap is that no sensor scans. The maximum in 10 steps is 30: exactly two sensors
+    scan each target in every step.
 
-    End: truncated after `max_steps`; it never terminates.
+    End: truncated after `max_steps`; never terminated.
 
     Args:
         max_steps: Steps after which an episode is truncated.

@@ -129,33 +129,35 @@ def agent_rewards(state: SimpleSpreadState, local_ratio: float) -> Float[Array, 
 
 
 class SimpleSpread(Environment[SimpleSpreadState]):
-    """Agents in the plane must cover as many landmarks without bumping into each other.
+    """Agents in the plane must cover all landmarks without bumping into each other.
 
-    The same, step by step, as `simple_spread_v3` of mpe2 with discrete actions.
+    Matches `simple_spread_v3` of mpe2 with discrete actions, step by step.
 
-    Start: n agents at rest and n landmarks, all uniform in the square from -1 to 1.
+    Start: n agents at rest and n landmarks, uniform in the square from -1 to 1.
 
-    Actions (5): nothing, left, right, down, up; all are always allowed.
+    Actions (5): nothing, left, right, down, up. All are always allowed.
 
-    Motion: in a step of 0.1 an agent moves with its velocity, which then falls by a quarter and
-    grows by 0.1 times the force: 5 in the direction of the action, and 100 times the overlap from
-    each agent closer than 0.3, smoothed over 0.001. Nothing keeps agents inside the square.
+    Motion: a step lasts 0.1. An agent first moves with its velocity. The velocity then shrinks by a
+    quarter and grows by 0.1 times the force. The force is 5 in the direction of the action, plus a
+    push of 100 times the overlap from each agent closer than 0.3, smoothed over 0.001. Agents may
+    leave the square.
 
-    Observation (6n): own velocity and place; the landmarks, then the other agents, relative to it;
-    2(n - 1) zeros, the others' messages in mpe2. State (6n²): the observations one after the other.
+    Observation (6n): own velocity and position; positions of the landmarks, then of the other
+    agents, relative to the agent; 2(n - 1) zeros in place of mpe2's messages. State (6n²): all
+    observations in a row.
 
     Reward of agent i: (1 - `local_ratio`) G + `local_ratio` L_i. G is minus the sum over landmarks
-    of the distance of the nearest agent, L_i minus the number of other agents that overlap i. The
-    team's reward is their sum or their mean. Returns of this task are quoted in several scales, so
-    name yours.
+    of the distance to the nearest agent. L_i is minus the number of other agents that overlap agent
+    i. The team's reward is the sum or the mean over agents. Published returns use several scales,
+    so always name yours.
 
-    End: truncated after `max_steps`; it never terminates.
+    End: truncated after `max_steps`; never terminated.
 
     Args:
-        num_agents: How many agents there are, and how many landmarks.
-        local_ratio: The weight of an agent's own reward, from 0 to 1; the rest is shared.
+        num_agents: Number of agents, and of landmarks.
+        local_ratio: Weight of an agent's own reward, from 0 to 1; the rest is shared.
         max_steps: Steps after which an episode is truncated.
-        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'.
+        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents' rewards.
     """
 
     name = "simple-spread"

@@ -33,13 +33,13 @@ PAIR_BYTES = {False: 64, True: 32}  # of a contact between boxes, by `fixed_rota
 
 
 class BoxJump(Environment[BoxJumpState]):
-    """Boxes that walk and jump; the team is rewarded for the height that any of them reaches.
+    """Boxes walk and jump; the team is rewarded for the greatest height that any box reaches.
 
     The main environment of the PairVDN paper (section 3.1, appendix B). Lengths are in box widths,
-    x to the right, y up, the floor's surface at y = 0. The height h of a box is that of its lower
-    side above the floor, 0 once it fell off.
+    x to the right, y up; the surface of the floor is at y = 0. The height h of a box is the height of
+    its lower side above the floor, and 0 once the box has fallen off.
 
-    | variant | `paper` (default): what the appendix says | `table1`: what the paper's numbers were made with | `v1`: the authors' later release |
+    | variant | `paper` (default): as in the appendix | `table1`: the settings behind the paper's numbers | `v1`: the authors' later release |
     |---|---|---|---|
     | start | on the floor, x shifted by up to 0.5 | 0.5 above the floor, kicked sideways by up to 3.75 | as `paper` |
     | look-back of the jump rule | 15 steps | 10 steps | 10 physics steps |
@@ -50,67 +50,71 @@ class BoxJump(Environment[BoxJumpState]):
     | rotation | on | on | off |
     | floor | the map: 0 to 30 | -30 to 30 | the map |
 
-    **World.** `num_boxes` unit squares of mass 1 and inertia 1/6, gravity 10, friction 0.8 between
-    boxes and 0.4 with the floor (geometric mean of 0.8 and 0.2), no restitution, angular damping 1;
-    `fixed_rotation=True` keeps them upright. They start 1.5 apart around the middle of a map 30
-    wide, which grows so that 3.75 stay free at each side. A box whose centre is below the floor's
-    level and beside the floor has fallen: it falls for ever, touches nothing and is not seen.
-    `start_tower=k`, meant for training: each episode starts with 0 to k random boxes on each other,
-    shifted by up to 0.2, at rest; the height of that tower is no gain.
+    **World.** `num_boxes` unit squares of mass 1 and inertia 1/6. Gravity is 10, friction 0.8 between
+    boxes and 0.4 with the floor (geometric mean of 0.8 and 0.2), angular damping 1; nothing bounces.
+    `fixed_rotation=True` keeps boxes upright. Boxes start 1.5 apart around the middle of a map of
+    width 30, which grows if needed to keep 3.75 free at each side. A box has fallen once its centre
+    is below the floor and to the side of it: it keeps falling, touches nothing and is not observed.
+    `start_tower=k`, meant for training, starts each episode with 0 to k random boxes stacked at rest,
+    shifted by up to 0.2. The height of that tower does not count as a gain.
 
-    **Actions.** 0 nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
+    **Actions.** 0: nothing. 1, 2: a force of 10 to the left, right, unless the box already moves
     faster than 2 that way. 3: a force of 250 upwards (a change of velocity of 6.25), if the box can
     jump: its vertical speed was below 0.5 after each physics step of the look-back. All actions are
-    always allowed; a jump that is not possible does nothing.
+    always allowed; a jump does nothing if the box cannot jump.
 
     **Observation** of one agent:
 
-    | | | `paper`, `v1` | `table1` |
+    | number | meaning | `paper`, `v1` | `table1` |
     |---|---|---|---|
     | 1 | x | -1 to 1 over the map | 0 to 1 |
     | 2 | y | h, -1 once fallen | distance of the centre below y = 15, / 20 |
     | 3 | horizontal speed | / 2 | / 40 |
     | 4 | vertical speed | / 8, upwards positive | / 40, downwards positive |
-    | 5 | angle | in quarter turns, folded to (-0.5, 0.5] | the same |
-    | 6 | angular velocity | / 2 | the same |
-    | 7, 8 | left, right: to the nearest box there that overlaps vertically by more than 0.1 | centre to centre / width of the map, 1 where there is none | the same |
-    | 9, 10 | above, below: the same, horizontally | centre to centre / 20; above 1 where there is none; below then to the floor | the same |
-    | 11 | can jump | 0 or 1 | the same |
-    | then | numbers that all share | see variants | see variants |
-    | then | `agent_ids=True`: one-hot identifier | | |
+    | 5 | angle | in quarter turns, folded to (-0.5, 0.5] | same |
+    | 6 | angular velocity | / 2 | same |
+    | 7, 8 | distance to the nearest box on the left, right that overlaps vertically by more than 0.1 | centre to centre / width of the map; 1 if there is none | same |
+    | 9, 10 | distance to the nearest box above, below that overlaps horizontally by more than 0.1 | centre to centre / 20; if there is none, above 1, below the distance to the floor | same |
+    | 11 | can jump | 0 or 1 | same |
+    | then | shared numbers | see variants | see variants |
+    | then | one-hot identifier, with `agent_ids=True` | | |
 
-    `scaling="boxes"` gives the same in box widths, with room for what is near: x from the middle
-    / 4, h / 2 (-1/2 once fallen), horizontal speed / 2, vertical / 4 upwards, and for 7 to 10
-    tanh(distance - 1), which is 0 where boxes touch.
+    `scaling="boxes"` gives the same in box widths, with a finer scale at short range: x from the
+    middle / 4, h / 2 (-1/2 once fallen), horizontal speed / 2, vertical speed / 4 upwards, and
+    tanh(distance - 1) for 7 to 10, which is 0 where boxes touch.
 
-    A fallen box sees 1, 1, 1, 0 for 7 to 10 (tanh(-1) for 10 with `boxes`). The global state is 1 to 11 of every agent, then the
-    shared numbers once.
+    A fallen box observes 1, 1, 1, 0 for 7 to 10 (with `boxes`, tanh(-1) for 10). The global state is
+    1 to 11 of every agent, then the shared numbers once.
 
-    **Reward** of the team; each box gets 1/n of it, less what its own fall costs. `highest`: what
-    the best height of the episode gained in this step. With T = max_steps, H the greatest h now
-    and H_s the same over boxes that can jump: `highest_stable` (the best height of boxes that can
-    jump), `height_sq` (mean of h^2 / T), `stable_sum` (50 / (n T) times the sum of h^2 of boxes that
-    can jump), `dense_height` (50 H / T), `dense_height_sq` (10 H^2 / T), `dense_height_cube`
-    (10 H^3 / T), and the same three of H_s: `dense_height_stable`, `dense_height_stable_sq`,
-    `dense_height_stable_cube`.
+    **Reward** of the team; each box gets 1/n of it, minus the cost of its own fall. The default
+    `highest` is the increase of the episode's best height in this step. The others, with T =
+    max_steps, H the greatest h now and H_s the greatest h of boxes that can jump:
 
-    `stacking_reward=c`, meant for training, adds c for each box by which stacking grows, and takes it
-    back. Stacking is the mean over boxes of the number of boxes in their column: the box itself and
-    those above and below it, less than half a width aside. The paper's reward ignores all towers but
+    | reward | value |
+    |---|---|
+    | `highest_stable` | as `highest`, for boxes that can jump |
+    | `height_sq` | mean of h^2 / T |
+    | `stable_sum` | 50 / (n T) times the sum of h^2 of boxes that can jump |
+    | `dense_height`, `dense_height_stable` | 50 H / T, 50 H_s / T |
+    | `dense_height_sq`, `dense_height_stable_sq` | 10 H^2 / T, 10 H_s^2 / T |
+    | `dense_height_cube`, `dense_height_stable_cube` | 10 H^3 / T, 10 H_s^3 / T |
+
+    `stacking_reward=c`, meant for training, adds c times the increase of stacking, and takes it back
+    when stacking falls. Stacking is the mean size of a box's column: the box itself and all boxes
+    whose centres are less than half a width to the side. The paper's reward ignores every tower but
     the highest.
 
-    **End.** Truncated after `max_steps` (400). Terminated only if asked for: `fall_ends=True` (a box
-    falls), `target_height` (the best height reaches it).
+    **End.** Truncated after `max_steps` (400). Terminated only on request: `fall_ends=True` (a box
+    falls) or `target_height` (the best height reaches it).
 
     **Physics.** Plain JAX after Box2D 2.3: sequential impulses, 8 velocity and 3 position
     iterations, warm starting, at 16 boxes every pair in every sweep. Nothing is random after the
     reset.
 
     Args:
-        variant: The set of numbers to start from: `paper` is what the appendix says, `table1` what
-            the paper's numbers were made with, `v1` the authors' later release.
-        arguments: Fields of `Parameters` that differ from the variant; None means the variant's
-            value.
+        variant: The parameters to start from: `paper` as in the appendix, `table1` behind the
+            paper's numbers, `v1` of the authors' later release.
+        arguments: Fields of `Parameters` that differ from the variant; None: the variant's value.
     """  # noqa: E501
 
     name = "box-jump"

@@ -21,64 +21,65 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 
 class Cooking(Environment[CookingState]):
-    """Cooks who chop, blend, plate and deliver dishes together: CookingZoo's rules (scheme3).
+    """Cooks chop, blend, plate and deliver dishes together, with CookingZoo's rules (scheme3).
 
-    World. A grid of tiles, x to the right, y down: floor, counters, cutboards, blenders, delivery
-    squares. Only floor is walkable. Plates and foods lie on a tile, on a plate or in a hand; an
-    agent holds at most one thing. A food is done if it is chopped, or (carrot, banana) mashed.
+    **World.** A grid of tiles, x to the right, y down: floor, counters, cutboards, blenders,
+    delivery squares. Agents walk on floor only. A plate or food is on a tile, on a plate or in a
+    hand. An agent holds at most one thing. A food is ready once it is chopped or, for carrot and
+    banana, chopped or mashed.
 
-    | tile | takes, if nothing is on it | gives back to an empty hand |
+    | tile | accepts, if empty | an empty hand can take it back |
     |---|---|---|
     | counter | anything | yes |
-    | delivery square | anything | never |
+    | delivery square | anything | no |
     | cutboard | a food that is not chopped | yes |
     | blender | a carrot or banana that is not mashed | yes |
 
-    Actions (5): 0 nothing, 1 left, 2 right, 3 down, 4 up; all are always allowed. An agent turns at
-    once. Turned to floor it walks, unless another agent wants to end in that cell; all moves are
-    settled together and not revised, so agents may swap cells, and one may walk into the
-    cell of another that was just held up. Turned to another tile it touches it, agents one after
-    the other by index, and the first rule that fits applies:
+    **Actions** (5): 0 nothing, 1 left, 2 right, 3 down, 4 up. All are always allowed. An agent
+    turns at once. Facing floor, it walks, unless another agent wants to be in that cell. All moves
+    are resolved together and not revised: agents may swap cells, and an agent may enter the cell of
+    one that was just blocked. Facing any other tile, it touches the tile. Touches happen in the
+    order of agents, and the first rule that fits applies:
 
-    1. a cutboard or blender with something raw on it: chop it, or switch the blender. A blender
+    1. A cutboard or blender with a raw food on it: chop the food, or switch the blender. A blender
        that is on mashes at the end of the step; two touches in one step cancel. A chopped bread
-       becomes two;
-    2. hand empty: take what lies there, a plate with all that is on it. A plate whose top food is
-       of a class that the level lists before plates cannot be lifted;
-    3. a plate lies there: put the done food in the hand on it;
-    4. a plate in the hand: take the done food that lies there onto it, from a delivery square too;
-    5. put down what is in the hand, if the tile takes it.
+       becomes two.
+    2. An empty hand: take the thing on the tile, a plate with its contents. A plate cannot be
+       lifted if its top food belongs to a class that the level lists before plates.
+    3. A plate on the tile: put the ready food in the hand on it.
+    4. A plate in the hand: take the ready food on the tile onto it, also from a delivery square.
+    5. Put down the thing in the hand, if the tile accepts it.
 
-    Recipes. Each agent has one: a delivery square with a plate with ingredients. Its nodes are
-    marked while they hold, judged by place alone: an ingredient that is ready anywhere, a plate at
-    the place of all ingredients, that on a delivery square. One dish serves all agents that
-    want it.
+    **Recipes.** Each agent has one, a tree: a delivery square with a plate with ingredients. A node
+    is marked while it holds: an ingredient prepared as the recipe asks, in any cell; a plate in the
+    same cell as all ingredients; that plate on a delivery square. One dish serves all agents with
+    that recipe.
 
-    Reward of agent i: 5 per node newly marked (-5 when unmarked), 20 when its recipe is done (-20
-    when undone), and -5 / max_steps each step. The team gets the sum. The original pays nothing for
-    a first ingredient on a plate; `plating_reward`, 0 unless given and meant for training, is paid
-    for each, and taken back.
+    **Reward** of agent i: 5 per newly marked node (-5 when it is unmarked), 20 when its recipe is
+    done (-20 when undone), and -5 / `max_steps` in each step. The team's reward is the sum. The
+    original pays nothing for the first ingredient on a plate. `plating_reward`, meant for training,
+    is paid for each one and taken back when it is removed.
 
-    End. Terminated when all recipes are done (`end_all`, else when any is); truncated at
-    `max_steps`.
+    **End.** Terminated when all recipes are done, or with `end_all=False` when any is; truncated
+    after `max_steps`.
 
-    Observation. For each class of the meta file, in its order, each thing's numbers, then zeros up
-    to the class's count: x, y, 1 (tiles, plates); x, y, fresh, chopped, 1 (foods); x, y, not done,
-    chopped, mashed, 1 (carrot, banana); x, y, left, right, down, up, 1 (agents). x and y are
-    relative to the observer and divided by the level's width and height; in the observer's own
-    slot they are absolute. Recipes, the time and held things are not observed, except by equal
-    places.
+    **Observation.** For each class of the meta file, in order, the numbers of each thing, then
+    zeros up to the class's count: x, y, 1 (tiles, plates); x, y, fresh, chopped, 1 (foods); x, y,
+    fresh, chopped, mashed, 1 (carrot, banana); x, y, left, right, down, up, 1 (agents). x and y are
+    relative to the observer and divided by the level's width and height; the observer's own are
+    absolute. Recipes and time are not observed. A held thing shows only by being in the cell of an
+    agent.
 
-    With `view="reach"` an agent observes the same in other numbers, nearly all of them 0 or 1: the
-    contents of its four neighbour cells, row, column and held thing of each agent, the kind of tile
-    that each thing is on and whether it is done, and the ways to things and tiles.
+    `view="reach"` encodes the same information in other numbers, nearly all 0 or 1: the contents of
+    the four neighbouring cells; row, column and held thing of each agent; for each thing the tile
+    under it and whether it is ready; and the offsets to things and tiles.
 
-    State. The original numbers once, places relative to the middle of the level.
+    **State.** The original observation once, with positions relative to the middle of the level.
 
-    Start. What the level file leaves open is drawn; agents face left.
+    **Start.** Positions that the level file leaves open are random. Agents face left.
 
-    Not taken over from the original: its ignored seed, its endless loop on success, switches and
-    blocks, vectors that outgrow their declared length, and its other action schemes.
+    Left out of the original: its ignored seed, its endless loop on success, switches and blocks,
+    vectors that outgrow their declared length, and its other action schemes.
     """
 
     name = "cooking"
@@ -199,10 +200,10 @@ class Cooking(Environment[CookingState]):
 
 
 def cooking(variant: VariantName = "paper", **changes: Unpack[Changes]) -> Cooking:
-    """Cooks who chop, blend, plate and deliver dishes together, after CookingZoo.
+    """Cooks chop, blend, plate and deliver dishes together, after CookingZoo.
 
     Args:
-        variant: The level and recipes to start from: `paper` is the paper's, in which two of three
+        variant: The level and recipes to start from: `paper` is the paper's, where two of three
             recipes cannot be cooked, `solvable` the same level with recipes that can, `coop` and
             `easy` are levels for two agents.
         changes: Settings that differ from the variant's.

@@ -49,19 +49,19 @@ class Changes(TypedDict, total=False):
     """Settings that differ from those of the variant.
 
     Attributes:
-        level: The level: a name of the package's, or the path of your own file ending in .json.
-        meta: How many things of each class are observed: a name of the package's, or the path of
-            your own file ending in .json.
-        recipes: The recipe of each agent, which also says how many agents there are.
+        level: Level: a name from the package, or the path of a .json file.
+        meta: Number of observed things of each class: a name from the package, or the path of a
+            .json file.
+        recipes: Recipe of each agent; their number is the number of agents.
         recipe_reward: Reward of an agent when its recipe is done.
         recipe_penalty: Reward of an agent when its recipe is undone.
-        recipe_node_reward: Reward of an agent for each node of its recipe that is newly marked.
-        plating_reward: A reward for training, 0 in the original: for each of an agent's ingredients
-            that lies ready on a plate with others of them, the most that one plate holds.
+        recipe_node_reward: Reward of an agent for each newly marked node of its recipe.
+        plating_reward: Training reward, 0 in the original: for each ready ingredient of an agent's
+            recipe on the plate that holds the most of them.
         max_time_penalty: Reward of an agent for the time of a whole episode, spread over its steps.
         max_steps: Steps after which an episode is truncated.
-        end_all: Whether the episode ends when all recipes are done, and not when any is.
-        view: The numbers that agents observe: those of the original, or `reach`.
+        end_all: Whether the episode ends when all recipes are done, instead of any.
+        view: Numbers that agents observe: those of the original, or `reach`.
     """
 
     level: str

@@ -23,17 +23,16 @@ class JaxMARLState(eqx.Module):
 
 
 class FromJaxMARL(Environment[JaxMARLState]):
-    """An environment of JaxMARL under our contract; what `from_jaxmarl` returns.
+    """An environment of JaxMARL under our contract; the result of `from_jaxmarl`.
 
-    Observations are written in one line each, as float32, with zeros after those that are shorter
-    than the longest. The state is JaxMARL's own world state where there is one (SMAX), else the
-    observations one after the other. Agents with fewer actions than others have the rest masked,
-    and so are actions that JaxMARL says are not available (SMAX, Hanabi). A masked action acts as
-    the no-op (`kinds.py` says which it is), or as the first allowed action if that is masked too.
+    Observations are flattened to float32 and padded with zeros to the longest. The state is
+    JaxMARL's own world state if it has one (SMAX), else the observations in a row. Actions that an
+    agent lacks are masked, and so are those that JaxMARL calls unavailable (SMAX, Hanabi). A masked
+    action acts as the no-op (see `kinds.py`), or as the first allowed action if that is masked too.
 
-    JaxMARL's `dones["__all__"]` does not say why an episode ended. So the clock is ours: it ends an
-    episode as truncated after `max_steps`, and JaxMARL's own clock is held back and never strikes;
-    what then still ends an episode is a termination.
+    JaxMARL's `dones["__all__"]` does not say why an episode ended. So this class keeps the time: it
+    truncates an episode after `max_steps` and keeps JaxMARL's own clock from running out. Any end
+    that JaxMARL still reports is a termination.
     """
 
     name: eqx.AbstractVar[str]
@@ -141,12 +140,11 @@ def from_jaxmarl(
     Args:
         env: An environment of JaxMARL.
         max_steps: Steps after which an episode is truncated; None: JaxMARL's own `env.max_steps`.
-            MPE and SMAX count so that their episodes are one step longer than they say; here 25
-            steps are 25 steps.
-        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'; None: the
-            one that JaxMARL's Q-learning learns from, the sum, except where each agent is given the
-            whole team's reward (SMAX, Overcooked, Hanabi).
-        name: What to call it; None: `jaxmarl:` and JaxMARL's name.
+            In JaxMARL, MPE and SMAX play one step more than they declare; here 25 steps are 25.
+        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents' rewards;
+            None: as in JaxMARL's Q-learning, the sum, except where each agent gets the whole team's
+            reward (SMAX, Overcooked, Hanabi).
+        name: Name of the environment; None: `jaxmarl:` and JaxMARL's name.
     """
     original, kind = read(env), kind_of(env)
     team_reward = kind.team_reward if team_reward is None else team_reward

@@ -19,31 +19,30 @@ class FromPettingZoo(HostEnvironment):
 
     Agents: `possible_agents`, in that order.
 
-    Actions: as many as the agent with the most has. Actions that an agent does not have are masked,
-    and so are those that `action_mask` forbids, in its info or beside its observation.
+    Actions: as many as the agent with the most actions has. Actions that an agent lacks are masked,
+    and so are those that an `action_mask` in its info or its observation forbids.
 
-    Observation: flattened, padded with zeros to the longest. Images (bytes) become numbers from 0
-    to 1.
+    Observation: flattened and padded with zeros to the longest. Images (bytes) are scaled to 0..1.
 
-    State: `state()` likewise, or the observations one after the other if there is none.
+    State: `state()`, flattened; without one, the observations in a row.
 
-    Reward: each agent's own, and of the team their sum or their mean over all possible agents, dead
+    Reward: each agent's own. The team's is their sum, or their mean over all possible agents, dead
     or alive.
 
-    Dead agents, those that left or have not come yet: observation 0, only action 0, reward 0.
+    Dead agents, which have left or not yet joined: observation 0, action 0 only, reward 0.
 
-    End: when no agent is left. It is a truncation if any agent was truncated and not terminated in
-    the last step; then the last observation, in which those are still seen, has a value. Else it is
-    a termination. After `max_steps` every episode is truncated.
+    End: when no agent is left. The end is a truncation if any agent was truncated and not
+    terminated in the last step; such agents are still in the last observation. Otherwise it is a
+    termination. Every episode is truncated after `max_steps`.
 
     Args:
         make_env: Makes a new environment; training plays several side by side.
-        name: What to call it; None: the name in its metadata.
+        name: Name of the environment; None: the name in its metadata.
         max_steps: Steps after which an episode is truncated; None: the environment's own limit.
-        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'.
-        image_size: Rows and columns to which images are shrunk, a new pixel being the mean of those
-            below it; None keeps their size.
-        grey: Whether to take the mean of an image's colours.
+        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents' rewards.
+        image_size: Rows and columns to which images are shrunk, by averaging pixels; None: no
+            shrinking.
+        grey: Whether to average the colours of an image.
     """
 
     name: str = eqx.field(static=True)

@@ -20,10 +20,11 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
     """One of our environments with PettingZoo's interface: dicts by agent, NumPy arrays.
 
     Agents are `agent_0`, `agent_1`, ... Each gets its own entry of `agent_rewards`. Its info holds
-    `action_mask` (int8, as `Discrete.sample` wants it) and `team_reward`, from which the methods of
-    this library learn. All agents end together. `reset(seed)` fixes everything that follows, later
-    resets without a seed included; without any seed every run is different. A window (`human`) that
-    the user closes stays closed, and the episode goes on; after `close` there may be another.
+    `action_mask` (int8, as `Discrete.sample` expects) and `team_reward`, from which the methods of
+    this library learn. All agents end together. `reset(seed)` determines everything that follows,
+    including later resets without a seed; without any seed every run is different. If the user
+    closes the window (`human`), it stays closed and the episode continues; after `close` a new one
+    may open.
     """
 
     def __init__(self, env: Environment[Any], render_mode: str | None = None) -> None:

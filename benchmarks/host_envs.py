@@ -61,7 +61,7 @@ def main():
     seconds = parser.parse_args().seconds
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     warnings.simplefilter("ignore")
-    print("| environment | agents | alone | as a learner sees it |\n|---|---|---|---|")
+    print("| environment | agents | on its own | through the adapter |\n|---|---|---|---|")
     for name, arguments in ENVIRONMENTS.items():
         try:
             env = envs.constructor(f"pettingzoo:{name}")(**arguments)

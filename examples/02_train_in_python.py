@@ -1,4 +1,4 @@
-"""Train VDN and PairVDN on the climbing game, where the best joint action is risky for each agent."""
+"""Train VDN and PairVDN on the climbing game, whose best joint action is a risk for each agent."""
 
 import jax
 import optax

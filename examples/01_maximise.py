@@ -1,9 +1,9 @@
 """The paper's two pictures, maximised exactly: a wall, and cars at a crossroads.
 
-The wall falls only if all hit it at once: a pair that hits together gains 1, a pair of which one
-hits loses 1. The cars: going is worth 1, two neighbours that go at once crash and lose 10. Both
-are sums over a ring of pairs. For the cars, an agent that averages over what its neighbours may
-do, as a value per agent has to, had better stop; and then nobody ever goes.
+The wall falls only if all agents hit it at once: a pair that hits together gains 1, a pair in which
+only one hits loses 1. A car that goes gains 1; two neighbours that go at once crash and lose 10.
+Both values are sums over a ring of pairs. A value per agent has to average over the neighbours'
+actions. For a car this average says "stop", so no car ever goes.
 """
 
 import time
@@ -31,7 +31,7 @@ def main() -> None:
     together = maximise.ring(crash, utilities=going)
     print(f"{AGENTS} cars around a ring of crossings")
     print(f"  the best of all:     {int(together.actions.sum())} go, worth {together.value:.0f}")
-    # What a value per agent learns when the others act at random: means over both neighbours.
+    # A value per agent, learned while the others act at random: means over both neighbours.
     means = going + crash.mean(axis=2) + jnp.roll(crash.mean(axis=1), 1, axis=0)
     alone = means.argmax(axis=1).astype(jnp.int32)
     worth = maximise.evaluate(crash, edges, alone, utilities=going)

@@ -1,4 +1,4 @@
-"""Train two methods on a game in which both agents must risk something, and see who dares."""
+"""Train VDN and PairVDN on the climbing game, whose best joint action is a risk for each agent."""
 
 import jax
 import optax
@@ -26,7 +26,7 @@ def train(method: str) -> values.Value:
         optimiser=optax.adam(3e-3),
         exploration=LinearEpsilon(1.0, 0.1, epochs=6),
     )
-    # One epoch at a time: between two of them one may print, save or stop.
+    # One epoch at a time, so that we can print, save or stop in between.
     state = jax.jit(learner.init)(jax.random.key(0))
     epoch = jax.jit(learner.epoch, donate_argnums=0)
     for _ in range(learner.num_epochs):

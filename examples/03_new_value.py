@@ -1,9 +1,9 @@
 """Write a new value: pick an encoder, a graph and heads, or write any of them yourself.
 
-The value of this example knows a rule of the road: agents that stand on a line must not move onto
-the same place. Agents have three actions (left, stay, right) and a learned utility for each; pairs
-of agents that are close enough to meet pay a learned price if they would. So it has a head for the
-utilities, one number for the price, and a graph (a path) on which the maximum is exact.
+Agents stand on a line and must not move to the same place. Each has three actions (left, stay,
+right) with learned utilities. Two neighbours whose actions lead to the same place pay a learned
+price. So this value has a head for the utilities, one number for the price, and a graph (a path)
+on which the maximum is exact.
 """
 
 import equinox as eqx
@@ -34,8 +34,8 @@ class Polite(values.SumOverPairs):
         self.price = jnp.array(5.0)
 
     def compute_tables(self, inputs):
-        """Run the networks once; everything else reads these numbers."""
-        places = inputs.require_positions()[:, :1] + MOVES[None]  # where each action leads, [n, a]
+        """Run the networks once; `evaluate` and `greedy` read these tables."""
+        places = inputs.require_positions()[:, :1] + MOVES[None]  # after each action, [n, a]
         meet = jnp.abs(places[:-1, :, None] - places[1:, None, :]) < 0.5
         return values.Pairs(
             edges=self.graph.fixed_edges,
@@ -62,7 +62,7 @@ def main():
     actions, worth = value.greedy(tables, nobody_stays)
     print("if nobody may stay:    ", actions, "worth", worth[0])
 
-    # A batch is vmap, learning is grad: nothing else is needed to train it.
+    # Batch with vmap, learn with grad: training needs nothing else.
     batch = jax.random.normal(jax.random.key(2), (32, 4, 2))
 
     def loss(value):
@@ -70,7 +70,7 @@ def main():
         worth = jax.vmap(value.evaluate, in_axes=(0, None))(tables, alone)
         return ((worth - 1.0) ** 2).mean()
 
-    slope = eqx.filter_grad(loss)(value)  # arrays of whole numbers, like edges, have no gradient
+    slope = eqx.filter_grad(loss)(value)  # integer arrays, such as edges, have no gradient
     print("slope of the price:    ", slope.price)
     print("methods in the library:", ", ".join(values.names()))
 

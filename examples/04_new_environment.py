@@ -1,9 +1,9 @@
 """Write a new environment, check it, and see whether pairs of agents matter in it.
 
-Three porters stand in a ring, with a crate between each two of them. A crate is lifted only if
-both its porters pull at it; one who pulls alone drops it, which costs more than a crate is worth.
-Each can pull at the crate on the left or on the right, or rest. So only one crate can be lifted at
-a time, and a porter that learns alone learns to rest.
+Three porters stand in a ring, with a crate between every two neighbours. Each can pull at the crate
+on the left, at the one on the right, or rest. A crate is lifted only if both its porters pull at
+it. A porter that pulls alone drops it, which costs more than a crate is worth. So only one crate
+can be lifted at a time, and a porter with a value of its own learns to rest.
 """
 
 import equinox as eqx
@@ -23,14 +23,14 @@ OPTIMUM = 12.0  # the heaviest crate, 3, in each of four steps
 
 
 class PortersState(eqx.Module):
-    """Everything that the next step depends on."""
+    """Everything on which the next step depends."""
 
     weights: jax.Array  # f32[n]: crate i is between porter i and the next; a heavy one is worth 3
     time: jax.Array  # i32[]
 
 
 class Porters(envs.Environment[PortersState]):
-    """Name, sizes and length are plain attributes; everything random comes from a key."""
+    """Name, sizes and length are plain attributes; all randomness comes from a key."""
 
     name = "porters"
     spec = EnvSpec(num_agents=3, num_actions=3, observation_size=2, state_size=3)
@@ -43,7 +43,7 @@ class Porters(envs.Environment[PortersState]):
         return state, self._time_step(state)
 
     def step(self, key, state, actions):
-        """Act once; `step` never resets by itself."""
+        """Act once; `step` never resets."""
         one, other = actions == RIGHT, jnp.roll(actions, -1) == LEFT  # the two at crate i
         worth = jnp.where(one & other, state.weights, jnp.where(one ^ other, -5.0, 0.0))
         state = PortersState(state.weights, state.time + 1)
@@ -51,7 +51,7 @@ class Porters(envs.Environment[PortersState]):
         return state, self._time_step(state, (worth + jnp.roll(worth, 1)) / 2)
 
     def scene(self, state):
-        """What to draw, as data."""
+        """The picture, as data."""
         angle = jnp.arange(self.num_agents) * 2 * jnp.pi / self.num_agents
         return Scene(
             bounds=jnp.array([-2.0, -2.0, 2.0, 2.0]),
@@ -85,9 +85,9 @@ def train(env: Porters, method: str) -> float:
         replay_capacity=8_000,
         n_step=1,
         loss="squared",
-        discount=0.5,  # what one does now changes nothing later
+        discount=0.5,  # actions do not change later rewards
         optimiser=optax.adam(3e-3),
-        exploration=LinearEpsilon(1.0, 1.0, epochs=1),  # random play shows everything here
+        exploration=LinearEpsilon(1.0, 1.0, epochs=1),  # random play visits all states here
     )
     state, _ = jax.jit(lambda key: learner.epoch(learner.init(key)))(jax.random.key(0))
     episodes = greedy_episodes(env, learner.value(state), key=jax.random.key(1), num_episodes=20)

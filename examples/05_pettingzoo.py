@@ -1,4 +1,4 @@
-"""Train in a PettingZoo environment: here one of our own, of agents that are not alike."""
+"""Train in a PettingZoo environment whose agents have different observations and actions."""
 
 import jax
 import numpy as np
@@ -13,10 +13,10 @@ from pairvdn.learning import parallel_learner
 
 
 class Mine(ParallelEnv):
-    """A miner sees which of two seams is rich; a porter, who sees nothing, must go there too.
+    """A miner sees which of two seams is rich; a porter, which sees nothing, must go there too.
 
-    Both at the rich seam: 1. One of them alone there: -1, for it is dangerous. The miner may also
-    stay in bed, an action that the porter does not have.
+    Both at the rich seam earn 1; one alone there costs 1. The miner can also stay in bed, an action
+    that the porter does not have.
     """
 
     metadata = {"name": "mine"}  # noqa: RUF012
@@ -64,7 +64,7 @@ def train(method: str) -> values.Value:
         optimiser=optax.adam(3e-3),
         exploration=LinearEpsilon(1.0, 0.1, epochs=4),
     )
-    # No jax.jit around it: the environments are stepped in Python, the learner compiles the rest.
+    # Without jax.jit: the environments are stepped in Python, and the learner compiles the rest.
     state, _ = learner.train(jax.random.key(0))
     return learner.value(state)
 
@@ -74,7 +74,7 @@ if __name__ == "__main__":  # `pairvdn train pettingzoo:05_pettingzoo.Mine` impo
         f"{env.name}: {env.num_agents} agents, padded to {env.num_actions} actions and "
         f"observations of {env.observation_size} numbers"
     )
-    # Alone, the porter cannot know where to go. The pair has one table over both their actions.
+    # The porter's own value cannot tell the seams apart; the pair has one table over both actions.
     for method in ("vdn", "pairvdn"):
         played = play_greedy(env, train(method), episodes=100, seed=0)
         print(f"{method}: {played.returns.mean():.2f} a day")

@@ -1,4 +1,4 @@
-"""An environment of your own: neighbours in a row must not open their doors at the same time."""
+"""An environment: neighbours in a row must not open their doors at the same time."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,14 +13,14 @@ WAIT, OPEN = range(2)
 
 
 class DoorState(eqx.Module):
-    """The last actions, which are drawn, and the number of steps."""
+    """The last actions, for the picture, and the number of steps."""
 
     actions: Int32[Array, " n"]
     time: Int32[Array, ""]
 
 
 class Door(Environment[DoorState]):
-    """Each agent opens its door or waits; an open door is worth 1, one beside another costs 1.
+    """Each agent opens its door or waits; an open door earns 1, or costs 1 beside another.
 
     Args:
         num_agents: number of doors in the row
@@ -45,7 +45,7 @@ class Door(Environment[DoorState]):
         return state, self._time_step(state)
 
     def step(self, key, state, actions):
-        """Act once; `step` never resets by itself."""
+        """Act once; `step` never resets."""
         opened = actions == OPEN
         beside = jnp.pad(opened[1:], (0, 1)) | jnp.pad(opened[:-1], (1, 0))
         rewards = jnp.where(opened, jnp.where(beside, -1.0, 1.0), 0.0)

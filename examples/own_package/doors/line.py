@@ -1,4 +1,4 @@
-"""A method of your own: tables for neighbours in a row, and the exact maximum along it."""
+"""A method: tables for neighbours in a row, and the exact maximum along it."""
 
 import equinox as eqx
 import jax
@@ -22,7 +22,7 @@ class Line(SumOverPairs):
     network: eqx.nn.MLP
 
     def __init__(self, spec: EnvSpec, *, width: int = 32, key):
-        self.encoder = NoEncoder(spec)  # the network reads the observations themselves
+        self.encoder = NoEncoder(spec)  # the features are the observations
         self.graph = FixedGraph("path", spec.num_agents)
         outputs = spec.num_actions**2
         self.network = eqx.nn.MLP(2 * spec.observation_size, outputs, width, depth=1, key=key)

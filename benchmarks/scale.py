@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py            # measure; the tables of docs/scale.md
     python benchmarks/scale.py --quick    # the same with a small game, in a few minutes
-    python benchmarks/scale.py --table    # only compute how cost grows, from the shapes of the state
+    python benchmarks/scale.py --table    # only compute how cost grows, from shapes
 
 It measures whole epochs, collecting and learning, after compilation. A run is all epochs of its
 preset, without evaluations and checkpoints. Processes start an epoch at the same time, and the

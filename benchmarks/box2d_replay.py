@@ -1,9 +1,9 @@
-"""Replay trained policies of Box Jump in real Box2D: a height must exist there to count.
+"""Replay trained Box Jump policies in real Box2D, to show that their towers stand there too.
 
     python benchmarks/box2d_replay.py runs/box-jump/best --episodes 32
 
-The boxes start where ours start, and the policy sees what Box2D's boxes would observe. Needs the
-extra `dev`, which brings Box2D.
+The boxes start at the positions of our environment, and the policy observes Box2D's boxes. Needs
+Box2D, which the extra `dev` installs.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from box2d_world import Box2DWorld, start_like
 
 
 def as_state(world: Box2DWorld, like: BoxJumpState, step: int) -> BoxJumpState:
-    """The world as our own state, so that our code may look at it; it is never stepped."""
+    """The Box2D world as our state, to compute observations and measures from; never stepped."""
     x, y, angle = world.places
     vx, vy = world.velocities
     turn = [box.angularVelocity for box in world.boxes]
@@ -48,13 +48,13 @@ def as_state(world: Box2DWorld, like: BoxJumpState, step: int) -> BoxJumpState:
 
 
 class Replayer:
-    """One trained policy, and what it does in Box2D."""
+    """One trained policy, played in Box2D."""
 
     def __init__(self, run: Path, max_steps: int) -> None:
         loaded = load(run)
         env = env_for(loaded, max_steps)
         assert isinstance(env, BoxJump)
-        self.env, self.hold = env, loaded.action_repeat
+        self.env, self.action_repeat = env, loaded.action_repeat
         parameters, value = env.parameters, loaded.value
 
         @jax.jit
@@ -67,14 +67,14 @@ class Replayer:
         self.shares = jax.jit(lambda state, actions: shares(state, actions, parameters))
 
     def play(self, seed: int) -> dict[str, float]:
-        """One episode: best height at every moment asked for, and synchrony."""
+        """One episode: the best height after 400 and after all steps, and the synchrony."""
         fresh, _ = self.env.reset(jax.random.key(seed))
         fresh = jax.tree.map(np.asarray, fresh)
         world = start_like(fresh, self.env.parameters)
         heights, together, loaded = {}, 0.0, 0.0
         for step in range(self.env.max_steps):
             state = as_state(world, fresh, step)
-            if step % self.hold == 0:
+            if step % self.action_repeat == 0:
                 actions = np.asarray(self.act(state))
             share = self.shares(state, actions)["synchrony"]
             together, loaded = together + float(share.part), loaded + float(share.whole)
@@ -94,12 +94,12 @@ def over_seeds(seeds: list[np.ndarray]) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Replay every seed of the folders and print and keep the numbers."""
+    """Replay every seed of the folders; print the means and write the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--episodes", type=int, default=32)
     parser.add_argument("--max-steps", type=int, default=1000)
-    parser.add_argument("--json", type=Path, help="write the numbers there as well")
+    parser.add_argument("--json", type=Path, help="also write the summary to this file")
     given = parser.parse_args()
     for folder in given.runs:
         if not (folder / "config.toml").exists():

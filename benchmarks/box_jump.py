@@ -1,8 +1,8 @@
 """Speed of Box Jump beside raw Box2D, on one core: `python benchmarks/box_jump.py`.
 
-All in one run, in CPU time, ours as the fastest of several repetitions. A step of ours is an
-environment step with observation and reward under `jax.vmap`; a step of Box2D is its C++
-`world.Step` alone, on the same boxes under random actions.
+CPU times of one process; ours is the fastest of several repetitions. Our step is an environment
+step with observation and reward under `jax.vmap`. A Box2D step is only its C++ `world.Step`, on the
+same boxes with random actions.
 """
 
 import os
@@ -59,7 +59,7 @@ def ours(env: BoxJump, batch: int, *, in_lanes: bool = False) -> tuple[float, fl
             state, seen = carry
             actions = (jax.random.bits(key, shape, jnp.uint8) & 3).astype(jnp.int32)
             state, outcome = step(state, actions)
-            # Every output is used, so the compiler may leave nothing out.
+            # Every output is used, so the compiler cannot drop any computation.
             return (state, seen + sum(jnp.sum(x) for x in jax.tree.leaves(outcome))), None
 
         return jax.lax.scan(one, (state, jnp.float32(0)), jax.random.split(key, STEPS))[0]

@@ -1,7 +1,7 @@
 """Steps per second of every environment, beside mpe2's and JaxMARL's Simple Spread.
 
-Single-threaded, all in one process, CPU time; ratios mean more than the numbers themselves. Random
-allowed actions and resets are included. JaxMARL is measured if it is installed.
+CPU times of one thread, all in one process; ratios mean more than the numbers themselves. Random
+allowed actions and resets are included. mpe2 and JaxMARL are measured if they are installed.
 
     python benchmarks/envs.py [--envs NAME or NAME/VARIANT ...] [--batches 1 8 256]
 """
@@ -28,7 +28,7 @@ LEAST = 64
 
 
 def steps_per_second(run: Callable[[], Any], steps: int) -> float:
-    """Of CPU time, in the best of several runs after one that compiles."""
+    """Steps per CPU second, in the best of several runs after one that compiles."""
     jax.block_until_ready(run())
     seconds = []
     for _ in range(ROUNDS):
@@ -61,7 +61,7 @@ def ours(name: str, batch: int) -> float:
         def reset() -> Any:
             return jax.vmap(choose)(ended, jax.vmap(env.reset)(keys[2]), after)
 
-        # Every number that a learner may want is used, so the compiler may leave nothing out.
+        # Every output that learners use is read, so the compiler cannot drop any computation.
         seen = (after[1].reward, after[1].observation.sum(), after[1].state.sum())
         return jax.lax.cond(ended.any(), reset, lambda: after), seen
 
@@ -96,7 +96,7 @@ def jaxmarl_simple_spread(batch: int) -> float:
 
 
 def mpe2_simple_spread(steps: int = 1000) -> float:
-    """One copy: a Python object has no batch."""
+    """Steps per second of one copy: mpe2 has no batches."""
     from mpe2 import simple_spread_v3
 
     env, generator = simple_spread_v3.parallel_env(), np.random.default_rng(0)

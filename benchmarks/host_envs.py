@@ -1,6 +1,7 @@
-"""Steps per CPU second of PettingZoo's environments: alone, and as a learner sees them.
+"""Steps per CPU second of PettingZoo's environments, by themselves and through our adapter.
 
-Random actions, resets included, one copy, one core; what is not installed is left out.
+Random actions, resets included, one copy, one core. Environments that are not installed are
+skipped.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def seen_by_a_learner(env):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=2.0, help="duration of each measurement")
     seconds = parser.parse_args().seconds
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     warnings.simplefilter("ignore")

@@ -1,12 +1,12 @@
-"""A recurrent VDN on Simple Spread with the numbers that JaxMARL publishes for its own.
+"""A recurrent VDN on Simple Spread with JaxMARL's published hyper-parameters.
 
-JaxMARL's training scripts are not part of its package, so this is our own short program after
-them (baselines/QLearning: vdn_rnn.py with ql_rnn_mpe.yaml): whole episodes of 26 steps in 8
-environments, one update on 32 remembered episodes after each, Dense-GRU-Dense of 64 units for all
-agents with their identifiers, squared error, RAdam 0.005 falling to 0, discount 0.9, target
-copied every 200 updates, epsilon 1 to 0.05 over the first tenth. It needs what
-`pip install 'pairvdn[jaxmarl]'` brings. Prints JSON: the greedy return, summed over agents, of
-25-step episodes.
+JaxMARL's package does not include its training scripts, so this is a short program of our own,
+modelled on them (baselines/QLearning: vdn_rnn.py with ql_rnn_mpe.yaml): whole episodes of 26 steps
+in 8 environments, one update on 32 replayed episodes after each round, a shared Dense-GRU-Dense
+network of 64 units with agent identifiers, squared error, RAdam 0.005 falling to 0, discount 0.9,
+target copied every 200 updates, epsilon 1 to 0.05 over the first tenth. It needs
+`pip install 'pairvdn[jaxmarl]'`. It prints JSON: the greedy return, summed over agents, of 25-step
+episodes.
 
     python benchmarks/jaxmarl_vdn.py [--steps 1200000] [--seeds 2] [--episodes 256]
 """
@@ -34,11 +34,11 @@ ENV = envs.make("simple-spread")
 
 
 class Network(nn.Module):
-    """Utilities of one agent from what it has seen so far: hidden state, rows -> the same, rows."""
+    """Utilities of one agent from its history: (hidden, inputs) -> (hidden, utilities)."""
 
     @nn.compact
     def __call__(self, hidden: Any, seen: Any) -> Any:
-        """One step for any number of rows."""
+        """One step of any number of agents."""
         start = nn.initializers.orthogonal(1.0)
         x = nn.relu(nn.Dense(UNITS, kernel_init=start)(seen))
         hidden, x = nn.GRUCell(UNITS)(hidden, x)
@@ -53,7 +53,7 @@ def named(observation: jax.Array) -> jax.Array:
 
 
 def utilities(parameters: Any, seen: jax.Array) -> jax.Array:
-    """[time, batch, n, o] -> [time, batch, n, a], from an empty memory on."""
+    """[time, batch, n, o] -> [time, batch, n, a], from an empty hidden state."""
     empty = jnp.zeros((*seen.shape[1:-1], UNITS))
     step = partial(Network().apply, parameters)
     return jax.lax.scan(step, empty, named(seen))[1]
@@ -83,7 +83,7 @@ def rollout(parameters: Any, key: jax.Array, epsilon: jax.Array) -> tuple[jax.Ar
 
 
 def td_loss(parameters: Any, target: Any, batch: tuple[jax.Array, ...]) -> jax.Array:
-    """Squared error of the sum over agents, double-Q, over all but the last step of episodes."""
+    """Squared error of the summed utilities, with double Q-learning, but for the last step."""
     seen, actions, rewards = (jnp.swapaxes(leaf, 0, 1) for leaf in batch)
     values, frozen = utilities(parameters, seen), utilities(target, seen)
     chosen = jnp.take_along_axis(values, actions[..., None], axis=-1)[..., 0].sum(axis=-1)
@@ -141,14 +141,14 @@ def train(key: jax.Array, rounds: int) -> Any:
 
 
 def returns(parameters: Any, key: jax.Array, episodes: int) -> jax.Array:
-    """Greedy returns of whole episodes, each with a memory of its own."""
+    """Greedy returns of whole episodes, each with its own hidden state."""
     state, told = jax.vmap(ENV.reset)(jax.random.split(key, episodes))
 
     def step(carry: Any, _: None) -> Any:
         state, seen, hidden = carry
         hidden, values = Network().apply(parameters, hidden, named(seen))
         actions = jnp.argmax(values, axis=-1).astype(jnp.int32)
-        keys = jax.random.split(key, episodes)  # not used: nothing is random after the start
+        keys = jax.random.split(key, episodes)  # unused: only the start is random
         state, told = jax.vmap(ENV.step)(keys, state, actions)
         return (state, told.observation, hidden), told.reward
 
@@ -158,7 +158,7 @@ def returns(parameters: Any, key: jax.Array, episodes: int) -> jax.Array:
 
 
 def main() -> None:
-    """Train every seed and print what they do."""
+    """Train every seed and print the returns and the cost."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=1_200_000)
     parser.add_argument("--seeds", type=int, default=2)

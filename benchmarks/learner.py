@@ -1,7 +1,7 @@
 """Speed of learning: updates per second beside the bare matrix products, on one core.
 
-Run `python benchmarks/learner.py`; with `--run` also a whole run of the paper's protocol. Times are
-CPU seconds of one core, the best of several rounds, floor and update taking turns in one process.
+Run `python benchmarks/learner.py`; `--run` adds a whole run of the paper's protocol. Times are CPU
+seconds of one core, the best of several rounds; products and updates take turns in one process.
 """
 
 import argparse
@@ -34,13 +34,13 @@ def cpu_seconds(run: Callable[[], Any]) -> float:
 
 
 def best_of(rounds: int, *runs: Callable[[], Any]) -> list[float]:
-    """The least CPU time of each, all of them taking turns so that disturbances are shared."""
+    """The least CPU time of each; they take turns, so that disturbances affect all of them."""
     times = [[cpu_seconds(run) for run in runs] for _ in range(rounds)]
     return [min(column) for column in zip(*times, strict=True)]
 
 
 def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
-    """A full replay of noise, of the environment's shapes."""
+    """A full replay of noise with the shapes of the environment."""
     n, o, s, a = env.num_agents, env.observation_size, env.state_size, env.num_actions
     keys = jax.random.split(jax.random.PRNGKey(0), 6)
     block = jax.vmap(Transition)(
@@ -57,7 +57,7 @@ def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
 
 
 def updates_of(method: str, env: Any) -> Callable[[], Any]:
-    """`UPDATES` updates of this method as one compiled function, gathering from replay included."""
+    """`UPDATES` updates of this method as one compiled function, sampling included."""
     updater = Updater(env, values.maker(method, env.spec), optimiser=optax.sgd(1e-4))
     replay = random_replay(env, BATCH * UPDATES)
     learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
@@ -69,8 +69,8 @@ def products(rows: int, sizes: Sequence[int]) -> Callable[[], Any]:
     """The floor: `UPDATES` times the matrix products of one update of such a network.
 
     A network without biases and activations: forward for the value and for its target, then the
-    gradients of the weights and of all inputs but the first layer's. Besides the products there is
-    only what keeps XLA from leaving any of them out: the error, and a step of the weights.
+    gradients of the weights and of all inputs but the first layer's. The error and a step of the
+    weights keep XLA from dropping any product.
     """
     keys = jax.random.split(jax.random.PRNGKey(0), len(sizes))
     start = [
@@ -101,7 +101,7 @@ def products(rows: int, sizes: Sequence[int]) -> Callable[[], Any]:
 
 
 def floor_of(method: str, env: Any) -> Callable[[], Any]:
-    """The products of the method's main network, with identifiers among its inputs (the paper)."""
+    """The products of the method's main network; its inputs include identifiers (the paper)."""
 
     def payoffs(key: Any) -> Any:
         value = values.maker(method, env.spec)(key=key)
@@ -133,7 +133,7 @@ def compare(num_agents: int, methods: Sequence[str]) -> None:
 
 
 def first_layers(num_agents: int, methods: Sequence[str]) -> None:
-    """The two equal ways to compute the first layer of a pair network, in the same update."""
+    """The two equivalent ways to compute the first layer of a pair network, in one update."""
     env = envs.make("box-jump", num_boxes=num_agents)
     per_group, per_agent = GroupNetwork.product_per_group, GroupNetwork.product_per_agent
     for method in methods:
@@ -181,7 +181,7 @@ def whole_run(num_epochs: int) -> None:
 
 
 def main() -> None:
-    # One core, before XLA counts them.
+    # Bind to one core before XLA counts the cores.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agents", type=int, nargs="+", default=[8, 16])
@@ -189,7 +189,7 @@ def main() -> None:
     methods = [name for name in values.names() if name != "dqn"]
     parser.add_argument("--methods", nargs="+", default=methods, choices=methods)
     parser.add_argument("--run", action="store_true", help="also train with the paper's protocol")
-    parser.add_argument("--epochs", type=int, default=100, help="of that run")
+    parser.add_argument("--epochs", type=int, default=100, help="epochs of that run")
     arguments = parser.parse_args()
     print("| method | agents | updates/s | ms | products alone, ms | ratio | first call, s |")
     print("|---|---|---|---|---|---|---|")

@@ -1,6 +1,6 @@
-"""Time of one maximisation, its growth with agents and actions, and how good max-plus is.
+"""Time of one maximisation, its growth with agents and actions, and the quality of max-plus.
 
-Single-threaded, all in one process; ratios mean more than the numbers themselves.
+Wall clock of one thread, all in one process; ratios mean more than the numbers themselves.
 
     python benchmarks/maximise.py
 """
@@ -22,7 +22,7 @@ BATCH = 1024
 
 
 def numpy_ring(payoffs: np.ndarray) -> tuple[np.ndarray, float]:
-    """The same dynamic program, written in the straightforward way for one example."""
+    """The same dynamic program as a plain loop, for one example."""
     n = len(payoffs)
     best, choices = payoffs[0], []
     for k in range(1, n - 1):
@@ -38,9 +38,9 @@ def numpy_ring(payoffs: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def microseconds(function: Callable[..., object], *arguments: object, repeat: int = 20) -> float:
-    """Wall clock of one call on one thread: the mean over many, the smallest of five such means.
+    """Wall clock of one call on one thread: the smallest of five means over many calls.
 
-    Not CPU time: a thread that waits for XLA spins, and would be counted a second time.
+    Not CPU time: a thread that waits for XLA spins, and would count twice.
     """
     jax.block_until_ready(function(*arguments))
     means = []
@@ -67,7 +67,7 @@ def methods(n: int) -> dict[str, Callable[[jax.Array, jax.Array], maximise.Maxim
 
 def problem(n: int, a: int, batch: int = BATCH) -> tuple[jax.Array, jax.Array]:
     payoffs = jax.random.normal(jax.random.key(n * a), (batch, n, a, a))
-    # For `tree` these are cut down to parents: agent 0 is the root, i points below itself.
+    # `tree` turns successors into parents: no parent has a larger index than its child.
     successors = jax.random.randint(jax.random.key(n + a), (batch, n), 0, n, jnp.int32)
     return payoffs, successors
 

@@ -1,7 +1,7 @@
-"""Which methods find a best joint action of the one-step games: the table of docs/results.
+"""Methods that find a best joint action of the one-step games: the table of docs/results.
 
-Run `python benchmarks/one_step_games.py`. Every method learns from uniformly random play, the same
-number of updates, several seeds at once; then the greedy joint action of each seed is played.
+Run `python benchmarks/one_step_games.py`. Every method learns from uniformly random play with the
+same number of updates, several seeds at once. Then the greedy joint action of each seed is played.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pairvdn.acting import GreedyPolicy, LinearEpsilon
 from pairvdn.envs.one_step import OneStepGame, Payoff
 from pairvdn.learning import Learner, parallel_learner
 
-# A name of the table: a method and its arguments.
+# Name in the table -> method and its arguments.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "dcg-undivided": ("dcg", {"normalise": False}),
 }
@@ -27,18 +27,18 @@ UPDATES_PER_ROUND, ROUNDS = 20, 60
 
 
 class OneOf(Payoff):
-    """The payoff of one of several games of the same size; which one may be traced."""
+    """The payoff of one of several games of the same size; the index may be traced."""
 
     payoffs: tuple[Payoff, ...]
     index: Int32[Array, ""]
 
     def __call__(self, actions: Int32[Array, " n"]) -> Float[Array, ""]:
-        """What the chosen game pays."""
+        """The payoff of the chosen game."""
         return jax.lax.switch(self.index, self.payoffs, actions)
 
 
 def game(name: str, **arguments: Any) -> tuple[str, OneStepGame]:
-    """What the table calls a game, and the game."""
+    """The name of a game in the table, and the game."""
     listed = ", ".join(f"{key}={value:g}" for key, value in arguments.items())
     env = envs.make(name, **arguments)
     assert isinstance(env, OneStepGame)
@@ -46,7 +46,7 @@ def game(name: str, **arguments: Any) -> tuple[str, OneStepGame]:
 
 
 def all_games() -> dict[str, OneStepGame]:
-    """The games that are sums over the pairs of a ring, as a wall is only for two agents."""
+    """The games that are sums over the pairs of a ring; the wall only with two agents."""
     return dict(
         [
             game("climbing"),
@@ -61,7 +61,7 @@ def all_games() -> dict[str, OneStepGame]:
 
 
 def games_beyond_rings() -> dict[str, OneStepGame]:
-    """Games in which more than neighbours on the ring matter to each other."""
+    """Games whose payoff is not a sum over neighbours on a ring."""
     return dict(
         [
             *(game("crossroads-all", num_agents=n) for n in (4, 5, 6)),
@@ -71,7 +71,7 @@ def games_beyond_rings() -> dict[str, OneStepGame]:
 
 
 def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
-    """Games of one size learn together, in one compiled function."""
+    """Games grouped by size: each group is trained in one compiled function."""
     groups: dict[tuple[int, int], dict[str, OneStepGame]] = {}
     for label, env in games.items():
         groups.setdefault((env.num_agents, env.num_actions), {})[label] = env
@@ -79,7 +79,7 @@ def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
 
 
 def learner_of(env: OneStepGame, method: str) -> Learner:
-    """Uniformly random play, so that every method sees the same data, and plenty of updates."""
+    """A learner on uniformly random play, so that every method sees the same data."""
     name, arguments = VARIANTS.get(method, (method, {}))
     return parallel_learner(
         env,
@@ -102,7 +102,7 @@ def learner_of(env: OneStepGame, method: str) -> Learner:
 def learned_rewards(
     games: dict[str, OneStepGame], method: str, seeds: int
 ) -> dict[str, Float[np.ndarray, " seeds"]]:
-    """What the greedy joint action pays after learning, for games of one size and each seed."""
+    """The payoff of the greedy joint action after learning, for each game and seed."""
     payoffs = tuple(env.payoff for env in games.values())
     example = next(iter(games.values()))
 
@@ -122,7 +122,7 @@ def learned_rewards(
         return env.step(key, env_state, actions)[1].reward
 
     every = jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))
-    # Compiling takes longer than running here, so the compiler should not try hard.
+    # Compilation takes longer than the run, so optimisation is off.
     rewards = jax.jit(every, compiler_options={"xla_backend_optimization_level": 0})(
         jnp.arange(len(games), dtype=jnp.int32), jax.random.split(jax.random.PRNGKey(0), seeds)
     )
@@ -130,12 +130,12 @@ def learned_rewards(
 
 
 def is_best(rewards: Float[np.ndarray, " seeds"], best: float) -> Bool[np.ndarray, " seeds"]:
-    """Which seeds found a best joint action."""
+    """Whether each seed found a best joint action."""
     return rewards > best - 1e-3
 
 
 def cell(rewards: Float[np.ndarray, " seeds"], best: float) -> str:
-    """How many seeds are right, and what the others got."""
+    """The number of seeds with a best joint action, and the rewards of the others."""
     right = is_best(rewards, best)
     others = sorted({f"{reward:g}" for reward in rewards[~right]})
     return f"{right.sum()} of {len(rewards)}" + (f" (else {', '.join(others)})" if others else "")

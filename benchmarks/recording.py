@@ -1,7 +1,7 @@
-"""What it costs to record episodes instead of only playing them, and what a page of them weighs.
+"""The cost of recording episodes instead of only playing them, and the size of their page.
 
-Run `python benchmarks/recording.py`. Times are CPU seconds, the best of several rounds, both taking
-turns in one process; compilation is left out. The networks are untrained: their size is what costs.
+Run `python benchmarks/recording.py`. Times are CPU seconds without compilation, the best of several
+rounds; both take turns in one process. The networks are untrained: only their size matters.
 """
 
 import time
@@ -33,8 +33,8 @@ def measure(preset: str) -> None:
     config = config.replace({"env.max_steps": steps})
     env = config.build_env()
     value = config.make_value(env, key=jax.random.key(0))
-    hold = config.build_learner(env).collector.action_repeat
-    arguments = {"episodes": EPISODES, "seed": 0, "action_repeat": hold}
+    action_repeat = config.build_learner(env).collector.action_repeat
+    arguments = {"episodes": EPISODES, "seed": 0, "action_repeat": action_repeat}
     runs = [
         lambda: play_greedy(env, value, moments=(steps,), **arguments),
         lambda: record_greedy(env, value, **arguments),

@@ -2,11 +2,11 @@
 
     python benchmarks/scale.py            # measure; the tables of docs/scale.md
     python benchmarks/scale.py --quick    # the same with a small game, in a few minutes
-    python benchmarks/scale.py --table    # only compute: what grows how, from the real shapes
+    python benchmarks/scale.py --table    # only compute how cost grows, from shapes
 
-Measured are whole epochs, collecting and learning, after compilation; a run is all epochs of its
+It measures whole epochs, collecting and learning, after compilation. A run is all epochs of its
 preset, without evaluations and checkpoints. Processes start an epoch at the same time, and the
-slowest counts. The replay is small so that 16 of them fit into memory: its size costs no time.
+slowest counts. The replay is small so that 16 of them fit into memory; its size costs no time.
 """
 
 import argparse
@@ -34,7 +34,7 @@ CORES = sorted(os.sched_getaffinity(0))
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What one process trains, and on which cores it may run."""
+    """The run or runs of one process, and its cores."""
 
     preset: str
     seeds: int = 1
@@ -44,7 +44,7 @@ class Job:
 
 
 def work(job: Job, seconds: float) -> None:
-    """In a process of its own: compile, say so, and time epochs when told to."""
+    """The worker process: compile, report readiness, and time epochs on request."""
     if job.coordinator is not None:
         connect(Coordinator(*job.coordinator), {})
     config = load_preset(job.preset).replace(SMALL_REPLAY)
@@ -58,7 +58,7 @@ def work(job: Job, seconds: float) -> None:
     state, _ = training.epoch(state)
     epochs = max(1, round(seconds / (time.monotonic() - began)))
     print(epochs, flush=True)
-    epochs = int(sys.stdin.readline())  # agreed on with the others
+    epochs = int(sys.stdin.readline())  # the same number in all processes
     began = time.monotonic()
     for _ in range(epochs):
         state, _ = training.epoch(state)
@@ -79,7 +79,7 @@ def start(job: Job, seconds: float) -> subprocess.Popen[str]:
 
 
 def numbers(processes: Sequence[subprocess.Popen[str]]) -> Iterator[float]:
-    """The next number that each process prints; libraries may print other lines."""
+    """The next number that each process prints; other lines come from libraries."""
     for process in processes:
         assert process.stdout is not None
         for line in process.stdout:
@@ -91,7 +91,7 @@ def numbers(processes: Sequence[subprocess.Popen[str]]) -> Iterator[float]:
 
 
 def seconds_per_epoch(jobs: Sequence[Job], seconds: float) -> float:
-    """All jobs at once; the slowest counts."""
+    """Time all jobs at once; the slowest counts."""
     processes = [start(job, seconds) for job in jobs]
     epochs = int(min(numbers(processes)))
     for process in processes:
@@ -110,7 +110,7 @@ def runs_per_hour(preset: str, runs: int, seconds: float) -> float:
 
 def compare_seeds(preset: str, seeds: Sequence[int], seconds: float) -> None:
     print(f"\n{preset}, {len(CORES)} cores\n")
-    print("| processes | seeds in each | s per epoch | runs per hour | of one alone |")
+    print("| processes | seeds in each | s per epoch | runs per hour | relative |")
     print("|---|---|---|---|---|")
     jobs = [[Job(preset, seeds=number)] for number in seeds]
     if len(CORES) > 1:
@@ -124,7 +124,7 @@ def compare_seeds(preset: str, seeds: Sequence[int], seconds: float) -> None:
 
 
 def compare_devices(preset: str, seconds: float) -> None:
-    """The same run, divided: what two devices do in the time of one."""
+    """Time one run on one core, two cores, two devices and two processes."""
     print(f"\n{preset}, one run\n")
     print("| | s per epoch | speed | efficiency |")
     print("|---|---|---|---|")
@@ -150,13 +150,13 @@ def compare_devices(preset: str, seconds: float) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """What a run takes, from the shapes of its learner's state; nothing is run."""
+    """Memory and work of a run, from the shapes of its learner's state; nothing is run."""
 
-    decision_bytes: int
+    agent_step_bytes: int
     replay_bytes: int
-    env_bytes: int  # of one environment, with what it remembers for the n-step return
+    env_bytes: int  # of one environment, with its window of the n-step return
     parameters: int
-    gradient_bytes: int  # what devices exchange in one update
+    gradient_bytes: int  # exchanged in one update
     steps: int
     updates: int
 
@@ -166,11 +166,11 @@ def cost(config: Config) -> Cost:
     state = learner.shape()
     weights = [leaf for leaf in jax.tree.leaves(state.learned.value) if leaf.dtype.kind == "f"]
     return Cost(
-        decision_bytes=size(state.replay.items) // learner.replay_capacity,
+        agent_step_bytes=size(state.replay.items) // learner.replay_capacity,
         replay_bytes=size(state.replay.items),
         env_bytes=size(state.collecting) // learner.collector.num_envs,
         parameters=sum(leaf.size for leaf in weights),
-        gradient_bytes=size(weights) + 3 * 4,  # the loss, the TD error and the greedy value, too
+        gradient_bytes=size(weights) + 3 * 4,  # with the loss, the TD error and the greedy value
         steps=learner.most_steps,
         updates=config.num_updates(),
     )
@@ -181,7 +181,7 @@ def size(tree: Any) -> int:
 
 
 def readable(number: float) -> str:
-    """Bytes, as people say them."""
+    """Bytes with a binary unit."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if number < 1024:
             return f"{number:,.0f} {unit}" if unit == "B" else f"{number:,.1f} {unit}"
@@ -194,13 +194,13 @@ def row(*cells: object) -> None:
 
 
 def agents_table(preset: str, agents: Sequence[int]) -> None:
-    print("| agents | bytes a decision | replay | one environment | parameters | gradient |")
+    print("| agents | bytes per agent step | replay | one environment | parameters | gradient |")
     print("|---|---|---|---|---|---|")
     for number in agents:
         found = cost(load_preset(preset).replace({"env.num_boxes": number}))
         row(
             f"{number:,}",
-            f"{found.decision_bytes:,}",
+            f"{found.agent_step_bytes:,}",
             readable(found.replay_bytes),
             readable(found.env_bytes),
             f"{found.parameters:,}",
@@ -214,16 +214,16 @@ def envs_table(preset: str, numbers: Sequence[int], devices: Sequence[int]) -> N
     print("|---|---|---|---|---|" + "---|" * len(devices))
     config = load_preset(preset)
     arguments = config.learner.arguments
-    hold = arguments["action_repeat"]
+    repeat = arguments["action_repeat"]
     for number in numbers:
-        # At least what is written at once must fit: the random decisions of the start.
+        # The first write, all random agent steps of the start, must fit.
         rows = max(arguments["replay_capacity"], arguments["random_agent_steps"] * number)
         changes = {"learner.num_envs": number, "learner.replay_capacity": rows}
         found = cost(config.replace(changes | {"epochs": 1}))
         own = found.env_bytes * number
         row(
             f"{number:,}",
-            f"{found.steps - arguments['random_agent_steps'] * number * hold:,}",
+            f"{found.steps - arguments['random_agent_steps'] * number * repeat:,}",
             f"{rows:,}",
             readable(found.replay_bytes),
             readable(own),
@@ -241,7 +241,7 @@ def runs_table(preset: str, runs: Sequence[int]) -> None:
             f"{number * found.steps:,}",
             f"{number * found.updates:,}",
             readable(number * found.replay_bytes),
-            # The newest two keep their replay.
+            # The newest two checkpoints keep their replay.
             readable(2 * number * found.replay_bytes),
         )
 
@@ -266,9 +266,9 @@ TABLES: dict[str, Callable[[], None]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small game, two seeds, 2 s a row")
-    parser.add_argument("--table", action="store_true", help="print only what is computed")
+    parser.add_argument("--table", action="store_true", help="print only the computed tables")
     parser.add_argument("--presets", nargs="+", default=["aloha/vdn", "box-jump/pairvdn"])
-    parser.add_argument("--seconds", type=float, default=20.0, help="of measuring, for each row")
+    parser.add_argument("--seconds", type=float, default=20.0, help="to measure each row")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work is not None:

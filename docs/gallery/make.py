@@ -2,11 +2,12 @@
 
     make gallery        # pairvdn study run gallery, then this script
 
-Episodes are not chosen by hand: of the first `EPISODES` of seed 0 it is the one with the median
-return.
+Episodes are not chosen by hand: of the first `EPISODES` from seed 0, the one with the median return
+is shown.
 """
 
 import dataclasses
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -41,28 +42,28 @@ EXHIBITS = (
         "box-jump-tower.png",
         "A tower of pairvdn-sorted",
         ("box-jump/pairvdn-sorted",),
-        "Sixteen boxes, without rotation, at the moment of the greatest height. Curves are the "
-        "pairs of the ring, blue where they add to the value, orange where they take from it; a "
-        "diamond marks agents whose joint choice differs from what each would choose alone. The "
-        "red line is the best height so far.",
+        "Sixteen boxes, without rotation, at the greatest height of the episode. Curves are the "
+        "pairs of the ring: blue pairs raise the value, orange pairs lower it. A diamond marks a "
+        "pair with an agent that deviates from the additive baseline, to the team's gain. The red "
+        "line is the best height so far.",
         max_steps=1000,
         width=800,
     ),
     Exhibit(
         "box-jump.gif",
-        "VDN beside it",
+        "VDN and pairvdn-sorted",
         ("box-jump/vdn", "box-jump/pairvdn-sorted"),
-        "The same start, `vdn` to the left and `pairvdn-sorted` to the right. Both were trained "
-        "for the same number of steps, with one training seed: this shows two policies, and not "
-        "which method is better.",
+        "The same start, `vdn` on the left and `pairvdn-sorted` on the right. Both were trained "
+        "for the same number of steps with one seed: this shows two policies, not which method is "
+        "better.",
         every=10,
     ),
     Exhibit(
         "simple-spread.gif",
-        "Spread",
+        "Simple Spread",
         ("simple-spread/pairvdn",),
-        "Three agents (blue) head for three landmarks (black), each for one of its own, and brake "
-        "there; after 25 steps two of the three are covered on average.",
+        "Each of three agents (blue) heads for its own landmark (black) and brakes there. After 25 "
+        "steps two of the three landmarks are covered on average.",
         width=300,
     ),
     Exhibit(
@@ -71,26 +72,26 @@ EXHIBITS = (
         ("cooking-coop/pairvdn",),
         "Two cooks in two rooms, the variant `coop`: one wants tomato and lettuce, the other "
         "carrot and banana, chopped, on a plate, on a green square. The carrot is in the wrong "
-        "room and has to be handed over.",
+        "room and must be handed over.",
         width=300,
     ),
     Exhibit(
         "predator-prey.gif",
-        "Predator and prey",
+        "Predator-prey",
         ("predator-prey/pairvdn-nearest",),
-        "Two predators (red) must catch a prey (green) at once; one alone is punished. Each is "
-        "paired with the predator that is nearest to it now.",
+        "Two predators (red) must catch a prey (green) at the same step; a predator that tries it "
+        "alone is punished. Each predator is paired with the one that is nearest at this step.",
         max_steps=60,
         width=300,
     ),
 )
 HEAD = """# Gallery
 
-Drawn by `make gallery` from the runs of the study `gallery`, a few minutes of two cores each.
-Episodes were not chosen by hand: of nine, from seed 0, each is the one with the median return (of
-the last method that is named). These are single runs, and no comparison of methods; for that see
-[the results](../results/README.md).
-[Pictures](../pictures.md) describes how to make your own."""
+`make gallery` draws these pictures and films from the runs of the study `gallery`, each a few
+minutes of training on two cores. Episodes are not chosen by hand: of nine episodes from seed 0, the
+one with the median return is shown; with two methods, the median of the second. These are single
+runs. [Results](../results/README.md) compare the methods, and [pictures](../pictures.md) describes
+how to make your own."""
 
 
 def folder_of(row: str) -> Path:
@@ -106,13 +107,13 @@ def record(exhibit: Exhibit) -> list[RecordedRun]:
 
 
 def median_episode(recorded: Sequence[RecordedRun]) -> int:
-    """The number of the episode in which the last run has its median return."""
+    """The index of the episode with the median return of the last run."""
     returns = [float(episode.returns[-1]) for episode in recorded[-1].recordings]
     return sorted(range(EPISODES), key=returns.__getitem__)[EPISODES // 2]
 
 
 def draw(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> None:
-    """Write the picture, of the greatest height, or the film."""
+    """Write the film, or a picture of the greatest height."""
     path = HERE / exhibit.file
     stage = Stage(shown_runs(recorded, episode), width=exhibit.width)
     if path.suffix == ".png":
@@ -125,7 +126,8 @@ def draw(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> Non
 
 def lines(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> Iterator[str]:
     """The section of the page about one exhibit."""
-    yield f"## {exhibit.title}\n\n![{exhibit.title}]({exhibit.file})\n\n{exhibit.text}\n"
+    yield f"## {exhibit.title}\n\n![{exhibit.title}]({exhibit.file})\n"
+    yield f"{textwrap.fill(exhibit.text, 100)}\n"
     yield "| method | training | episode shown | greedy return, 20 episodes | random |"
     yield "|---|---|---|---|---|"
     for row, shown in zip(exhibit.rows, recorded, strict=True):
@@ -135,7 +137,7 @@ def lines(exhibit: Exhibit, recorded: Sequence[RecordedRun], episode: int) -> It
 
 
 def cells(row: str, shown: RecordedRun, episode: int) -> Iterator[str]:
-    """The training, the episode shown, and the mean over all episodes."""
+    """The cells of one line: training, the episode shown, and the mean over all episodes."""
     played = shown.recordings[episode]
     numbers = ResultsFile(storage(str(RUNS)), "results.json").rows()[row]
     (seed,) = read_study("gallery").rows[row].seeds

@@ -7,7 +7,7 @@ from typing import Any
 from pairvdn.cli.flags import Parser, positive
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import parse
-from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.processes import Coordinator, connect
 from pairvdn.runs.devices.shards import LAYOUTS, Shards
 
 

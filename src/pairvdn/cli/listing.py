@@ -10,8 +10,7 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import presets_of
 from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
-from pairvdn.runs.folder import read_config
-from pairvdn.runs.pretrained import PREFIX, pretrained_names, run_path
+from pairvdn.runs.folder import PRETRAINED, pretrained_names, read_config, run_path
 
 ABOUT = """List names, one line each: those of a kind (`pairvdn list methods`), the presets of an
 environment (`pairvdn list box-jump`), or all names."""
@@ -41,7 +40,7 @@ def _print_environment(name: str) -> None:
     if name not in known:
         raise ConfigError(f"There is no list {name!r}; {hint(name, [*_LISTS, *known])}")
     _print([(name, _summary("env", name)), *presets_of(name).items()])
-    _print(line for line in _pretrained() if line[0] == PREFIX + name)
+    _print(line for line in _pretrained() if line[0] == PRETRAINED + name)
 
 
 def _print(lines: Any) -> None:
@@ -65,8 +64,8 @@ def _presets() -> Lines:
 
 def _pretrained() -> Lines:
     for name in pretrained_names():
-        config = read_config(run_path(PREFIX + name))
-        yield PREFIX + name, f"{config.env.name}, {config.method.name}"
+        config = read_config(run_path(PRETRAINED + name))
+        yield PRETRAINED + name, f"{config.env.name}, {config.method.name}"
 
 
 _LISTS: dict[str, Callable[[], Lines]] = {

@@ -16,8 +16,8 @@ from pairvdn.envs import Environment, HasNames
 from pairvdn.evaluation.game import Game
 from pairvdn.runs.analysis.evaluate import env_for, require_setting
 from pairvdn.runs.errors import RunError
+from pairvdn.runs.folder import PRETRAINED, pretrained_names
 from pairvdn.runs.load import load
-from pairvdn.runs.pretrained import PREFIX, pretrained_names
 
 ABOUT = """Take the place of one agent, with the keyboard, in a window; a trained run plays the
 others: --run, or the team that comes with the package (`pairvdn list pretrained`), or, where there
@@ -80,7 +80,7 @@ def _game(given: Any) -> tuple[Game, str]:
 
 def _shipped(env: str) -> str | None:
     """The team for this environment that comes with the package."""
-    return f"{PREFIX}{env}" if env in pretrained_names() else None
+    return f"{PRETRAINED}{env}" if env in pretrained_names() else None
 
 
 def _new_env(name: str, max_steps: int | None) -> Environment[Any]:

@@ -47,7 +47,7 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     epochs = [[line["epoch"] for line in lines] for lines in evaluated]
     if any(one != epochs[0] for one in epochs):
         raise FolderError(
-            f"{folders[0]} and others were evaluated after different epochs: plot them apart."
+            f"{folders[0]} and others were evaluated after different epochs: plot them separately."
         )
     # Seeds may differ by a few steps: a repeated action ends with the episode.
     steps = np.array([[line["env_steps"] for line in one] for one in evaluated]).mean(axis=0)
@@ -81,7 +81,7 @@ def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
     evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
     for run, lines in zip(runs, evaluated, strict=True):
         if not lines:
-            raise FolderError(f"{run} has no evaluation yet: there is nothing to plot.")
+            raise FolderError(f"{run} has no evaluation yet; there is nothing to plot.")
     return evaluated
 
 
@@ -90,12 +90,12 @@ def _mean(numbers: Line, rng: np.random.Generator) -> Estimate:
 
 
 def interval_of(finals: Sequence[Final]) -> str:
-    """The unit of the dots and intervals of these final returns, for a legend."""
+    """The unit of the dots and intervals of final returns, for a legend."""
     words = {"training seeds" if one.seeds > 1 else "episodes (one seed)" for one in finals}
     return " or ".join(sorted(words, reverse=True))
 
 
 def shading(curves: Sequence[LearningCurve]) -> str:
-    """The meaning of the bands of these curves, for a legend."""
+    """The meaning of the bands of learning curves, for a legend."""
     words = {OVER_SEEDS if curve.seeds > 1 else OVER_EPISODES for curve in curves}
     return "; or ".join(sorted(words))

@@ -133,7 +133,7 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"vary": {"optimiser": {"lerning_rate": [1.0]}}}, "did you mean 'learning_rate'"),
         ({"vary": {"epochs": 3}}, "vary.epochs must be a list of values"),
         ({"vary": {"epochs": ["many"]}}, "epochs must be a whole number"),
-        ({"vary": {"epochs": [3, 3]}}, "two rows would be called climbing/vdn/epochs=3"),
+        ({"vary": {"epochs": [3, 3]}}, "Two rows have the name climbing/vdn/epochs=3"),
         ({"rows": {"a": {}}}, "rows.a needs a preset"),
         ({"rows": {"../a": {"preset": "climbing/vdn"}}}, "must be letters, digits"),
         ({"rows": {"a/.": {"preset": "climbing/vdn"}}}, "must be letters, digits"),

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Sequence
 
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import (
+from pairvdn.cli.flags import (
+    Parser,
     add_checkpoint,
     add_episode_flags,
     add_run,
+    add_trust_flag,
     episode_settings,
 )
 from pairvdn.cli.tables import interval, table
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     add_run(parser)
     add_episode_flags(parser, episodes=20)
     add_checkpoint(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    parser.add_argument("--json", action="store_true", help="print one JSON object only")
     add_trust_flag(parser)
     given = parser.parse_all(arguments)
     evaluated = evaluate(given.run, episode_settings(given), trust=given.trust)

@@ -1,14 +1,13 @@
-"""`pairvdn export`: a small copy of a run that can be shared."""
+"""`pairvdn export`: a small copy of a run, to share."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import add_checkpoint, add_run
+from pairvdn.cli.flags import Parser, add_checkpoint, add_run, add_trust_flag
 from pairvdn.runs.export import export
 
 ABOUT = """Copy the config and the learned parameters of a run into a new, small folder, without
-replay and optimiser. evaluate, compare, watch and play accept the copy like any run; it cannot be
+replay and optimiser. evaluate, compare, watch and play accept the copy like any run. It cannot be
 trained further."""
 
 

@@ -1,4 +1,4 @@
-"""`pairvdn list`: names that other commands take, one line each."""
+"""`pairvdn list`: the names that other commands accept, one line each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
 from pairvdn.runs.folder import PRETRAINED, pretrained_names, read_config, run_path
 
-ABOUT = """List names, one line each: those of a kind (`pairvdn list methods`), the presets of an
-environment (`pairvdn list box-jump`), or all names."""
+ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or the presets of an
+environment (`pairvdn list box-jump`)."""
 Lines = Iterator[tuple[str, str]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List environments, methods, presets, trained teams and more."""
+    """List environments, methods, presets, shipped runs and more."""
     parser = Parser("list", ABOUT)
     kinds = ", ".join(_LISTS)
     parser.add_argument("what", nargs="?", help=f"{kinds}, or an environment")
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print_environment(name: str) -> None:
-    """Its summary, presets and trained teams."""
+    """The summary, presets and shipped run of an environment."""
     known = KINDS["env"].names()
     if name not in known:
         raise ConfigError(f"There is no list {name!r}; {hint(name, [*_LISTS, *known])}")
@@ -54,7 +54,7 @@ def _named(kind: str) -> Callable[[], Lines]:
 
 def _environments() -> Lines:
     yield from _named("env")()
-    yield from ((one.form, one.about) for one in external.LIBRARIES.values())
+    yield from ((library.form, library.about) for library in external.LIBRARIES.values())
 
 
 def _presets() -> Lines:

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
+from pairvdn.viewing import MissingPackageError
+
 try:
     from PIL import Image, ImageDraw, ImageFont
 except ImportError as error:
-    raise ImportError("Text on pictures needs Pillow: pip install 'pairvdn[view]'") from error
+    raise MissingPackageError(
+        "Text on pictures needs Pillow: pip install 'pairvdn[view]'"
+    ) from error
 
 LINE_HEIGHT = 22  # pixels
 _FONT_SIZE = 13

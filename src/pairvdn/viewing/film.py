@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pairvdn.viewing import MissingPackageError
 from pairvdn.viewing.stage import Picture, Stage
 
 try:
     import imageio_ffmpeg
     from PIL import Image
 except ImportError as error:
-    raise ImportError(
+    raise MissingPackageError(
         "A film needs Pillow and imageio-ffmpeg: pip install 'pairvdn[view]'"
     ) from error
 

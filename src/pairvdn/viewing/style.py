@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pairvdn.viewing import MissingPackageError
+
 try:
     import matplotlib
     from matplotlib.axes import Axes as Axes
@@ -18,7 +20,7 @@ try:
     from matplotlib.lines import Line2D as Line2D
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 except ImportError as error:
-    raise ImportError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
+    raise MissingPackageError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 Dash = Literal["-", "--", "-.", ":"]

@@ -5,11 +5,13 @@ import os
 import numpy as np
 from jaxtyping import UInt8
 
+from pairvdn.viewing import MissingPackageError
+
 try:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it would be printed amid results
     import pygame
 except ImportError as error:
-    raise ImportError("A window needs pygame: pip install 'pairvdn[view]'") from error
+    raise MissingPackageError("A window needs pygame: pip install 'pairvdn[view]'") from error
 
 
 _UNSEEN = ("dummy", "offscreen")  # SDL's drivers that show nothing

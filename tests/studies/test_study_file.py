@@ -140,7 +140,7 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"rows": {"climbing": {"preset": "wall/vdn"}}}, "is a row and a group of rows"),
         ({"rows": {"climbing/a": {"preset": "wall/vdn"}}}, "rows of a group share an environment"),
         ({"rows": {"a": {"preset": "climbing/vdm"}}}, "did you mean 'climbing/vdn'"),
-        ({"column": "return", "vary": {"epochs": [1, 2]}}, "needs tasks, without vary"),
+        ({"column": "return", "vary": {"epochs": [1, 2]}}, "needs tasks, and no vary"),
         ({"columns": {"return": 3}}, "columns.return must be a text"),
         ({"columns": {}}, "needs at least one column"),
         ({"evaluation": {"episode": 3}}, "did you mean 'episodes'"),

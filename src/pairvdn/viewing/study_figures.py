@@ -1,4 +1,4 @@
-"""Figures of a study: bars and curves from its raw results, pictures from its runs or of games."""
+"""Figures of a study: bars and curves of its results, pictures of its runs or of environments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +19,16 @@ from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
 from pairvdn.studies.study import Bars, Curves, Episodes, Figure, RandomPlay, Study
 from pairvdn.studies.tables import Rows, at
-from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
-from pairvdn.viewing.figures import Curve, Panel, Picture, draw_curves, draw_pictures
+from pairvdn.viewing.figures import (
+    Bar,
+    BarPanel,
+    Curve,
+    Panel,
+    Picture,
+    draw_bars,
+    draw_curves,
+    draw_pictures,
+)
 from pairvdn.viewing.raster import draw
 
 HEIGHT = 300  # pixels of one picture
@@ -75,7 +83,7 @@ def _episodes(
     scenes: dict[str, Scene] = {}
     for row in figure.rows:
         for seed, run in enumerate(run_folders(runs / row)[: figure.seeds]):
-            loaded = load(run, trust=True)  # the user named the study
+            loaded = load(run, trust=True)  # the user chose the study
             (played,) = record_greedy(
                 env_for(loaded, max(figure.steps)),
                 loaded.value,
@@ -121,10 +129,10 @@ _DRAWERS: dict[type[Figure], Callable[..., list[Path]]] = {
 
 def _grouped(rows: Rows, groups: Sequence[str]) -> dict[str, list[str]]:
     """The rows of each group, in the order of `groups` if it names any."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name in rows:
-        found.setdefault(name.rpartition("/")[0], []).append(name)
-    return {group: found[group] for group in groups or found if group in found}
+        members.setdefault(name.rpartition("/")[0], []).append(name)
+    return {group: members[group] for group in groups or members if group in members}
 
 
 def _label(row: str) -> str:
@@ -150,10 +158,10 @@ def _pixels(scene: Scene, top: float | None = None) -> Any:
 
 
 def _top(scenes: Sequence[Scene]) -> float | None:
-    """A little above the highest rectangle or line of any scene; None where there are none."""
-    boxes = [np.max(one.rectangles.centre[:, 1]) for one in scenes if one.rectangles is not None]
-    lines = [np.max(one.lines.end[:, 1]) for one in scenes if one.lines is not None]
-    return float(max(boxes + lines)) + 1.0 if boxes + lines else None
+    """A little above the highest rectangle or line of any scene; None if there are none."""
+    heights = [np.max(scene.rectangles.centre[:, 1]) for scene in scenes if scene.rectangles]
+    heights += [np.max(scene.lines.end[:, 1]) for scene in scenes if scene.lines]
+    return float(max(heights)) + 1.0 if heights else None
 
 
 def _coloured(scene: Scene, values: np.ndarray) -> Scene:

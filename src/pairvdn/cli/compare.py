@@ -2,13 +2,7 @@
 
 from collections.abc import Sequence
 
-from pairvdn.cli.flags import (
-    Parser,
-    add_episode_flags,
-    add_runs,
-    add_trust_flag,
-    episode_settings,
-)
+from pairvdn.cli.flags import Parser, episode_settings
 from pairvdn.cli.tables import estimate, table
 from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
@@ -21,9 +15,9 @@ bootstrap intervals over training seeds, or over episodes if there is one seed."
 def main(arguments: Sequence[str]) -> int:
     """Compare runs."""
     parser = Parser("compare", ABOUT)
-    add_runs(parser)
-    add_episode_flags(parser, episodes=20)
-    add_trust_flag(parser)
+    parser.add_runs()
+    parser.add_episodes(20)
+    parser.add_trust()
     given = parser.parse_all(arguments)
     print(_text(compare(given.runs, episode_settings(given), trust=given.trust)))
     return 0

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.flags import Parser, add_checkpoint, add_run, add_trust_flag
+from pairvdn.cli.flags import Parser
 from pairvdn.runs.export import export
 
 ABOUT = """Copy the config and the learned parameters of a run into a new, small folder, without
@@ -14,10 +14,10 @@ trained further."""
 def main(arguments: Sequence[str]) -> int:
     """Export a run."""
     parser = Parser("export", ABOUT)
-    add_run(parser)
+    parser.add_run()
     parser.add_argument("out", metavar="FOLDER", type=Path, help="a new folder")
-    add_checkpoint(parser)
-    add_trust_flag(parser)
+    parser.add_checkpoint()
+    parser.add_trust()
     given = parser.parse_all(arguments)
     size = export(given.run, given.out, given.checkpoint, trust=given.trust)
     print(f"{given.out}: {size / 1000:.0f} kB")

@@ -19,7 +19,7 @@ _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises `ConfigError` instead of exiting, and suggests the nearest flag."""
+    """Raises `ConfigError` instead of exiting, and has the flags that several commands share."""
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
@@ -39,6 +39,44 @@ class Parser(argparse.ArgumentParser):
             raise ConfigError(f"{rest[0]!r} is one argument too many; see {self.prog} --help.")
         near = hint(flag, self._option_string_actions, f"see {self.prog} --help.")
         raise ConfigError(f"There is no flag {flag}; {near}")
+
+    def add_trust(self) -> None:
+        """`--trust`: the user agrees to import the modules that a config names."""
+        self.add_argument(
+            "--trust",
+            action=_Trust,
+            nargs=0,
+            default=False,
+            help="import the modules that the config names (module:Name, pettingzoo:NAME), also "
+            "from the current folder; this runs their code",
+        )
+
+    def add_run(self, *, pretrained: bool = True) -> None:
+        """The run to open."""
+        shipped = ", or pretrained:NAME" if pretrained else ""
+        help_ = f"a run folder, for example runs/x{shipped}"
+        self.add_argument("run", metavar="RUN", type=Path, help=help_)
+
+    def add_runs(self) -> None:
+        """Several runs."""
+        self.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="run folders")
+
+    def add_checkpoint(self) -> None:
+        """The checkpoint to load."""
+        choices = ("last", "best")
+        help_ = "checkpoint to load; default: last"
+        self.add_argument("--checkpoint", default="last", choices=choices, help=help_)
+
+    def add_episodes(self, default: int) -> None:
+        """The number of greedy episodes, their length and their seed."""
+        number: dict[str, Any] = {"action": Whole, "least": None}  # `Settings` checks the ranges
+        self.add_argument(
+            "--episodes", default=default, help=f"number of episodes; default: {default}", **number
+        )
+        self.add_argument(
+            "--max-steps", help="length of an episode; default: env.max_steps of the run", **number
+        )
+        self.add_argument("--seed", default=0, help="seed of the episodes; default: 0", **number)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message of argparse as one line."""
@@ -80,51 +118,8 @@ class _Trust(argparse.Action):
         find_modules_here()
 
 
-def add_trust_flag(parser: Parser) -> None:
-    """`--trust`: the user agrees to import the modules that a config names."""
-    parser.add_argument(
-        "--trust",
-        action=_Trust,
-        nargs=0,
-        default=False,
-        help="import the modules that the config names (module:Name, pettingzoo:NAME), also from "
-        "the current folder; this runs their code",
-    )
-
-
-def add_run(parser: Parser, *, pretrained: bool = True) -> None:
-    """The run to open."""
-    shipped = ", or pretrained:NAME" if pretrained else ""
-    help_ = f"a run folder, for example runs/x{shipped}"
-    parser.add_argument("run", metavar="RUN", type=Path, help=help_)
-
-
-def add_runs(parser: Parser) -> None:
-    """Several runs."""
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="run folders")
-
-
-def add_checkpoint(parser: Parser) -> None:
-    """The checkpoint to load."""
-    choices = ("last", "best")
-    help_ = "checkpoint to load; default: last"
-    parser.add_argument("--checkpoint", default="last", choices=choices, help=help_)
-
-
-def add_episode_flags(parser: Parser, *, episodes: int) -> None:
-    """The number of greedy episodes, their length and their seed."""
-    number: dict[str, Any] = {"action": Whole, "least": None}  # `Settings` checks the ranges
-    parser.add_argument(
-        "--episodes", default=episodes, help=f"number of episodes; default: {episodes}", **number
-    )
-    parser.add_argument(
-        "--max-steps", help="length of an episode; default: env.max_steps of the run", **number
-    )
-    parser.add_argument("--seed", default=0, help="seed of the episodes; default: 0", **number)
-
-
 def episode_settings(given: argparse.Namespace) -> Settings:
-    """The settings that these flags describe."""
+    """The settings that the flags of `add_episodes` describe."""
     return Settings(
         episodes=given.episodes,
         max_steps=given.max_steps,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.acting import GreedyPolicy, RandomPolicy
-from pairvdn.cli.flags import Parser, Whole, add_checkpoint, add_trust_flag
+from pairvdn.cli.flags import Parser, Whole
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Environment, HasNames
@@ -39,8 +39,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--max-steps", help="length of an episode; default: that of the environment", **number
     )
-    add_checkpoint(parser)
-    add_trust_flag(parser)
+    parser.add_checkpoint()
+    parser.add_trust()
     given = parser.parse_all(arguments)
     game, others = _game(given)
     names = _action_names(game.env)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.flags import Parser, add_runs, add_trust_flag
+from pairvdn.cli.flags import Parser
 
 ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations during training, one
 panel per task, one curve per method, the random policy dashed. The band is the 95 % bootstrap
@@ -14,11 +14,11 @@ figure, -bars, shows the final returns: the mean of each method, its seeds as do
 def main(arguments: Sequence[str]) -> int:
     """Plot runs."""
     parser = Parser("plot", ABOUT)
-    add_runs(parser)
+    parser.add_runs()
     parser.add_argument(
         "--out", type=Path, default=Path("curves"), help="files without suffix; default: curves"
     )
-    add_trust_flag(parser)
+    parser.add_trust()
     given = parser.parse_all(arguments)
     from pairvdn.viewing.curves import plot_runs  # needs matplotlib
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import functools
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -67,26 +68,19 @@ def cells_progress(
             with _live(progress, stream) as on_event:
                 yield on_event
         else:
-            yield _Lines(progress, stream, quiet=quiet).on_event
+            yield functools.partial(_print_event, progress, stream, quiet)
     finally:
         for text in progress.reasons():
             print(text, file=sys.stderr, flush=True)
 
 
-class _Lines:
-    """A line for each new status, and warnings."""
-
-    def __init__(self, progress: Progress, stream: Stream, *, quiet: bool) -> None:
-        self._progress, self._stream, self._quiet = progress, stream, quiet
-
-    def on_event(self, name: str, event: Event) -> None:
-        """Print a status or a warning."""
-        self._progress.note(name, event)
-        if isinstance(event, str) and event.startswith("warning"):
-            print(f"{name}: {event}", file=sys.stderr, flush=True)
-        if isinstance(event, Status) and not self._quiet:
-            text = f"{name}: {event.state} ({self._progress.counts()})"
-            print(text, file=self._stream, flush=True)
+def _print_event(progress: Progress, stream: Stream, quiet: bool, name: str, event: Event) -> None:
+    """Print a status, unless quiet, or a warning."""
+    progress.note(name, event)
+    if isinstance(event, str) and event.startswith("warning"):
+        print(f"{name}: {event}", file=sys.stderr, flush=True)
+    if isinstance(event, Status) and not quiet:
+        print(f"{name}: {event.state} ({progress.counts()})", file=stream, flush=True)
 
 
 @contextlib.contextmanager

@@ -1,16 +1,17 @@
 """`pairvdn train`: a new run from a preset."""
 
 import argparse
+import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pairvdn.cli.devices import add_device_flags, shards_of
 from pairvdn.cli.flags import (
     Parser,
     Whole,
     add_config_flags,
-    add_trust_flag,
     changed,
     find_modules_here,
     find_named_modules,
@@ -47,27 +48,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--seeds", action=Whole, help="number of seeds, from --seed on, to train side by side"
     )
-    add_trust_flag(parser)
+    parser.add_trust()
     add_device_flags(parser)
     add_output_flags(parser)
     config = preset_config(parser, arguments)
     given = parser.parse_all(arguments)
     config = changed(config, given)
-    require_loggers(given)
     out = given.out or _free_folder(config)
-    settings = {"command": "train", "out": out.name, "seeds": given.seeds, **flat(config.to_dict())}
-    shards = shards_of(given, settings)
-    with progress(quiet=given.quiet) as (on_epoch, say):
-        train(
-            config,
-            out,
-            num_seeds=given.seeds,
-            on_epoch=on_epoch,
-            say=say,
-            make_loggers=lambda folder: loggers(folder, config, given),
-            shards=shards,
-        )
-        say(f"finished: {out}")
+    settings = {"command": "train", "out": out.name, "seeds": given.seeds}
+    with session(given, config, settings) as keywords:
+        train(config, out, num_seeds=given.seeds, **keywords)
+        keywords["say"](f"finished: {out}")
     return 0
 
 
@@ -135,14 +126,27 @@ def add_output_flags(parser: Parser) -> None:
     )
 
 
-def require_loggers(given: argparse.Namespace) -> None:
-    """Raise `ConfigError` for a logger that is not installed, before anything is written."""
+@contextlib.contextmanager
+def session(
+    given: argparse.Namespace, config: Config, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The arguments of `train` and `resume` from the flags: progress, loggers and devices.
+
+    `settings`, like the config, must be the same in all processes that train together.
+    """
     if given.wandb:
         require_wandb()
+    shards = shards_of(given, {**settings, **flat(config.to_dict())})
+    with progress(quiet=given.quiet) as (on_epoch, say):
+        yield {
+            "on_epoch": on_epoch,
+            "say": say,
+            "make_loggers": lambda folder: _loggers(folder, config, given),
+            "shards": shards,
+        }
 
 
-def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
-    """The loggers that the flags choose, besides the run folder itself."""
+def _loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
     chosen: list[Logger] = []
     if has_tensorboard() and not given.no_tensorboard:
         chosen.append(tensorboard(folder))

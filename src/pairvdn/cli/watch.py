@@ -8,15 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pairvdn.cli.flags import (
-    Parser,
-    Whole,
-    add_checkpoint,
-    add_episode_flags,
-    add_run,
-    add_trust_flag,
-    episode_settings,
-)
+from pairvdn.cli.flags import Parser, Whole, episode_settings
 from pairvdn.cli.progress import frames_progress
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.analysis.record import RecordedRun, record_both, record_run
@@ -38,15 +30,15 @@ _WIDTHS = {1: 640, 2: 480}  # pixels of a scene, by the number of scenes side by
 def main(arguments: Sequence[str]) -> int:
     """Record, write the page, open it."""
     parser = Parser("watch", ABOUT)
-    add_run(parser)
+    parser.add_run()
     parser.add_argument(
         "--against", metavar="RUN", type=Path, help="a second run, from the same starts, beside it"
     )
-    add_episode_flags(parser, episodes=3)
-    add_checkpoint(parser)
+    parser.add_episodes(3)
+    parser.add_checkpoint()
     parser.add_argument("--out", metavar="FILE", type=Path, help="write the page, open nothing")
     _add_film_flags(parser)
-    add_trust_flag(parser)
+    parser.add_trust()
     given = parser.parse_all(arguments)
     settings = episode_settings(given)
     if given.out is not None and given.out.is_dir():

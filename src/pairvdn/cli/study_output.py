@@ -74,13 +74,13 @@ def _known(results: ResultsFile, name: str) -> Mapping[str, Any]:
 
 def print_table(study: Study, results: ResultsFile) -> None:
     """Print the Markdown table, the sources of its references, and the path of the raw results."""
-    found = results.read()
-    if not found.get("rows"):
+    stored = results.read()
+    if not stored.get("rows"):
         print(f"no row is finished yet: {results}")
         return
-    if note := _note(found):
+    if note := _note(stored):
         print(f"**{note}**\n")
-    print(to_markdown(study_table(study, found["rows"])))
+    print(to_markdown(study_table(study, stored["rows"])))
     print(
         "Brackets are 95 % bootstrap intervals over training seeds, or over episodes of one seed."
     )
@@ -130,8 +130,8 @@ def figure_main(arguments: Sequence[str]) -> int:
     if given.to is None and "://" in (given.out or ""):
         raise ConfigError(f"--to must name a folder for the figures, because {given.out} is a URL.")
     runs, results = Path(given.out or f"runs/{study.name}"), results_of(given, study.name)
-    found = results.read()
-    rows = found.get("rows", {})
+    stored = results.read()
+    rows = stored.get("rows", {})
     from pairvdn.viewing.study_figures import draw_figure  # needs matplotlib
 
     for name in given.only or study.figures:
@@ -142,7 +142,7 @@ def figure_main(arguments: Sequence[str]) -> int:
             print(f"left out: {missing}", file=sys.stderr)
             continue
         target = given.to or runs / "figures"
-        for path in draw_figure(study, name, rows, runs, target, note=_note(found)):
+        for path in draw_figure(study, name, rows, runs, target, note=_note(stored)):
             print(path)
     return 0
 

@@ -79,7 +79,7 @@ def restore(path: Path, shape: LearnerState) -> LearnerState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Restored:
     """Saved states of all runs, their training time so far, and their devices."""
 
     states: Sequence[LearnerState]
@@ -89,7 +89,7 @@ class Found:
 
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
-) -> Found | None:
+) -> Restored | None:
     """The newest intact states that all runs share, with replay; None if a run has none."""
     common = set.intersection(*({path.name for path in folder.saved()} for folder in folders))
     for name in sorted(common, reverse=True):
@@ -100,7 +100,7 @@ def newest_sound(
         except DamagedError as error:
             say(f"warning: checkpoint {name} is damaged ({error}); trying the one before")
             continue
-        return Found(states, float(facts["seconds"]), facts.get("place"))
+        return Restored(states, float(facts["seconds"]), facts.get("place"))
     if common or all(folder.saved() for folder in folders):
         raise RunError(
             f"{folders[0].path} has no intact checkpoint to resume from; nothing was changed. "

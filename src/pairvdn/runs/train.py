@@ -91,7 +91,7 @@ def resume(
     """
     folder = Path(folder)
     config = read_config(folder, trust=trust)
-    if all(is_finished(one, config) for one in run_folders(folder)):
+    if all(is_finished(run, config) for run in run_folders(folder)):
         return False
     built = config.build()
     seeds = seeds_of(folder)

@@ -98,11 +98,11 @@ def run_cell(
     on_event(Status("running"))
     try:
         require_same_settings(cell, storage)
-        with storage.workplace(cell.name) as place:
-            _train(cell, place, on_event, time.monotonic() + patience)
+        with storage.workplace(cell.name) as workplace:
+            _train(cell, workplace, on_event, time.monotonic() + patience)
             if cell.evaluation is not None:
-                evaluated(place.folder, cell.evaluation)
-                place.keep()
+                evaluated(workplace.folder, cell.evaluation)
+                workplace.keep()
     except tuple(_STATES) as error:
         state = next(state for kind, state in _STATES.items() if isinstance(error, kind))
         return Status(state, one_line(error))
@@ -115,9 +115,9 @@ def run_cell(
 
 
 def _train(
-    cell: Cell, place: Workplace, on_event: Callable[[Event], None], deadline: float
+    cell: Cell, workplace: Workplace, on_event: Callable[[Event], None], deadline: float
 ) -> None:
-    keeper = _Keeper(cell, place)
+    keeper = _Keeper(cell, workplace)
     reported_at = -math.inf
 
     def on_epoch(report: Report) -> None:
@@ -130,7 +130,7 @@ def _train(
 
     while True:
         try:
-            folder, seeds = place.folder, cell.num_seeds
+            folder, seeds = workplace.folder, cell.num_seeds
             if (folder / "config.toml").exists():
                 resume(folder, on_epoch=on_epoch, say=on_event, trust=True)
             else:
@@ -147,10 +147,10 @@ def _train(
 class _Keeper:
     """Sends a cell to its storage after each new checkpoint."""
 
-    def __init__(self, cell: Cell, place: Workplace) -> None:
-        self._place = place
+    def __init__(self, cell: Cell, workplace: Workplace) -> None:
+        self._workplace = workplace
         names = [run.removeprefix(cell.name).lstrip("/") for run in cell.runs()]
-        self._folders = [RunFolder(place.folder / name) for name in names]
+        self._folders = [RunFolder(workplace.folder / name) for name in names]
         self._kept = self._newest()
 
     def _newest(self) -> list[str]:
@@ -160,7 +160,7 @@ class _Keeper:
         """Send the files if a checkpoint was added."""
         newest = self._newest()
         if newest != self._kept:
-            self._place.keep()
+            self._workplace.keep()
             self._kept = newest
 
 

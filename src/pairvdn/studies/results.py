@@ -117,17 +117,17 @@ def run_study(
 
 def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any]:
     """The numbers of a trained row: per seed, with intervals, versions, learning curve and cost."""
-    with storage.workplace(row.name) as place:
+    with storage.workplace(row.name) as workplace:
         if not row.side_by_side:  # make it an ordinary folder of several seeds
-            kept = Folder(place.folder)
+            kept = Folder(workplace.folder)
             kept.write_text("seeds.json", json.dumps(list(row.seeds)))
             kept.write_text("config.toml", row.config().to_toml())
-        numbers = evaluated(place.folder, settings)
-        runs = run_folders(place.folder)
+        numbers = evaluated(workplace.folder, settings)
+        runs = run_folders(workplace.folder)
         last = [read_metrics(run)[-1] for run in runs]
         versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
-        curve = _curve(place.folder)
-        place.keep()
+        curve = _curve(workplace.folder)
+        workplace.keep()
     extra = numbers["extra"]
     random = extra["random"]["measures"]
     seconds = [line["clock"]["seconds"] for line in last]

@@ -81,7 +81,7 @@ def _draw(where: str, value: Mapping[str, Any]) -> Draw:
 def _require_range(where: str, how: str, values: list[Any]) -> None:
     """Raise `ConfigError` unless there are two ascending numbers of the right kind."""
     kinds = int if how == "integers" else (int, float)
-    numbers = all(isinstance(one, kinds) and not isinstance(one, bool) for one in values)
+    numbers = all(isinstance(value, kinds) and not isinstance(value, bool) for value in values)
     if not numbers or not values[0] < values[1] or (how == "log" and values[0] <= 0):
         needed = {"integers": "two whole numbers", "log": "two numbers above 0"}
         raise ConfigError(

@@ -88,8 +88,8 @@ def _comparison(lines: tuple[Line, ...], results_of: ResultsOf) -> Lines:
         rows = results_of(line.study)
         vdn, pairvdn, other = (rows.get(name, {}) for name in (line.vdn, line.pairvdn, line.other))
         any_row = pairvdn or other
-        found = (any_row.get("random", {}), vdn, pairvdn, other)
-        numbers = [number(at(row, line.path)) for row in found]
+        compared = (any_row.get("random", {}), vdn, pairvdn, other)
+        numbers = [number(at(row, line.path)) for row in compared]
         if other:
             numbers[-1] = f"`{line.method}` {numbers[-1]}"
         table.append([line.task, *numbers, str(any_row.get("seeds", "–"))])

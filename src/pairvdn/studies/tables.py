@@ -56,8 +56,8 @@ def to_csv(study: Study, rows: Rows) -> str:
     writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high"])
     for name, row in rows.items():
         for head, path in columns.items():
-            found = at(row, path)
-            parts = found if isinstance(found, Mapping) else {"mean": found}
+            value = at(row, path)
+            parts = value if isinstance(value, Mapping) else {"mean": value}
             numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
             writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
     return text.getvalue()
@@ -74,8 +74,8 @@ def _by_row(study: Study, rows: Rows) -> Lines:
         shown.add(name)
         for reference, known in study.references.items():
             if name in known.values:
-                found = [number(known.values[name].get(head)) for head in columns]
-                lines.append([f"{reference}: {name}", "", *found])
+                numbers = [number(known.values[name].get(head)) for head in columns]
+                lines.append([f"{reference}: {name}", "", *numbers])
 
     for name, row in rows.items():
         random = _beside(name, "random")
@@ -95,13 +95,13 @@ def _by_task(study: Study, rows: Rows) -> Lines:
         [row for name, row in rows.items() if name.rpartition("/")[0] == task]
         for task in study.tasks
     ]
-    random = [number(at(found[0]["random"], study.column) if found else None) for found in of_task]
+    random = [number(at(own[0]["random"], study.column) if own else None) for own in of_task]
     lines.append(["random", *random])
     for reference, known in study.references.items():
         lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
     for method in study.methods:
-        found = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
-        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in found)])
+        of_method = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
+        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in of_method)])
     return lines
 
 
@@ -126,8 +126,8 @@ def _better(known: Rows, row: str, versus: Versus) -> str:
     if row == other or row not in known or other not in known:
         return "–"
     mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
-    found = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    better = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
+    return f"{better.value:.2f} [{better.low:.2f}, {better.high:.2f}]"
 
 
 def _beside(row: str, other: str) -> str:

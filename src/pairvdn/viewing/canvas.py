@@ -15,7 +15,7 @@ from jaxtyping import Float, UInt8
 
 BACKGROUND = 1.0
 _OUTLINE_WIDTH = 1.5  # pixels, inside the shape
-_OUTLINE_SHADE = 0.6  # of the shape's colour, so that boxes in a stack can be told apart
+_OUTLINE_SHADE = 0.6  # of the shape's colour, so that boxes in a stack are distinguishable
 
 Numbers = Float[np.ndarray, "..."]
 Colour = Numbers | Sequence[float]  # red, green, blue from 0 to 1

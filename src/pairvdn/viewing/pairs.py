@@ -22,7 +22,7 @@ _SEGMENT = 12.0  # pixels of a curve that are drawn straight
 _LEAST_WIDTH, _MORE_WIDTH = 1.0, 3.0  # pixels
 _MARK = 4.0  # pixels from the middle of a diamond to its corners
 
-Place = Float[np.ndarray, "2"]
+Point = Float[np.ndarray, "2"]
 
 
 class Pair(NamedTuple):
@@ -72,11 +72,11 @@ def contributions(
         return np.zeros(0)
     edges, payoffs = np.asarray(explanation.edges), np.asarray(explanation.payoffs, np.float64)
     chosen = actions[edges]
-    found = payoffs[np.arange(len(edges)), chosen[:, 0], chosen[:, 1]]
-    return np.where((chosen >= 0).all(axis=1), found, np.nan)
+    payoff = payoffs[np.arange(len(edges)), chosen[:, 0], chosen[:, 1]]
+    return np.where((chosen >= 0).all(axis=1), payoff, np.nan)
 
 
-def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Place]) -> None:
+def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Point]) -> None:
     """Draw the pairs of visible agents, the strongest last, and diamonds over all."""
     seen = [pair for pair in pairs if pair.first in places and pair.second in places]
     known = {(pair.first, pair.second) for pair in seen}
@@ -98,7 +98,7 @@ def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Place
             _draw_diamond(canvas, curve[len(curve) // 2])
 
 
-def _curve(start: Place, end: Place, *, flipped: bool) -> Float[np.ndarray, "k 2"]:
+def _curve(start: Point, end: Point, *, flipped: bool) -> Float[np.ndarray, "k 2"]:
     """Points of a curve that bulges upwards, or downwards if it is `flipped`."""
     dx, dy = end - start
     side = (-1 if dx < 0 else 1) * (-1 if flipped else 1)
@@ -112,7 +112,7 @@ def _curve(start: Place, end: Place, *, flipped: bool) -> Float[np.ndarray, "k 2
     return curve
 
 
-def _draw_diamond(canvas: Canvas, centre: Place) -> None:
+def _draw_diamond(canvas: Canvas, centre: Point) -> None:
     half = np.full(2, _MARK / np.sqrt(2))
     canvas.rectangle(centre, half + 1, np.pi / 4, _INK)
     canvas.rectangle(centre, half - 0.5, np.pi / 4, np.full(3, BACKGROUND))

@@ -14,7 +14,7 @@ _LINE_WIDTH = 1.5  # pixels
 _RING_COLOUR = (0.478, 0.239, 0.941)  # of the selection on the watch page
 _RING_WIDTH = 2.5
 
-Place = Float[np.ndarray, "2"]
+Point = Float[np.ndarray, "2"]
 
 
 def draw(
@@ -45,9 +45,9 @@ def draw(
     return canvas.picture()
 
 
-def agent_places(scene: Scene) -> dict[int, tuple[Place, float]]:
+def agent_places(scene: Scene) -> dict[int, tuple[Point, float]]:
     """Position and radius of each visible agent, in the world."""
-    places: dict[int, tuple[Place, float]] = {}
+    places: dict[int, tuple[Point, float]] = {}
     for shapes in (scene.rectangles, scene.circles):
         if shapes is None:
             continue
@@ -84,7 +84,7 @@ def _draw_lines(canvas: Canvas, shapes: Lines) -> None:
         canvas.line(points, _LINE_WIDTH, colour)
 
 
-def _draw_ring(canvas: Canvas, place: Place, radius: float) -> None:
+def _draw_ring(canvas: Canvas, centre: Point, radius: float) -> None:
     # Up to the corner of a square, so that a turning box stays inside.
     around = np.sqrt(2) * canvas.scale * radius + _RING_WIDTH
-    canvas.ring(canvas.to_pixels(place), around, _RING_WIDTH, _RING_COLOUR)
+    canvas.ring(canvas.to_pixels(centre), around, _RING_WIDTH, _RING_COLOUR)

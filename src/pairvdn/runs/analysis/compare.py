@@ -181,11 +181,11 @@ def _better(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Estimate:
 def _over_tasks(known: Mapping[Name, Sequence[Evaluated]]) -> dict[str, Estimate]:
     """Each method against the first one, on the tasks that both have, if there are several."""
     methods = list(dict.fromkeys(method for _, method in known))
-    found = {}
+    improvements = {}
     for method in methods[1:]:
         shared = [task for task, one in known if one == method and (task, methods[0]) in known]
         if len(shared) > 1:
-            found[method] = _better(
+            improvements[method] = _better(
                 [comparable(known[task, method], known[task, methods[0]]) for task in shared]
             )
-    return found
+    return improvements

@@ -191,10 +191,10 @@ def _pooled(folder: Path, seeds: Sequence[Evaluated]) -> Evaluated:
     return dataclasses.replace(
         seeds[0],
         run=str(folder),
-        greedy=pool_seeds([one.greedy for one in seeds]),
+        greedy=pool_seeds([seed.greedy for seed in seeds]),
         seeds=len(seeds),
-        diverged=sum(one.diverged for one in seeds),
-        epochs=tuple(epoch for one in seeds for epoch in one.epochs),
+        diverged=sum(seed.diverged for seed in seeds),
+        epochs=tuple(epoch for seed in seeds for epoch in seed.epochs),
         fingerprint=None,
     )
 

@@ -166,8 +166,8 @@ def require_same_settings(settings: Mapping[str, Any]) -> None:
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     """One phrase for each setting in which a process differs from the first one."""
     phrases = []
-    for name in dict.fromkeys(name for one in settings for name in one):
-        values = [json.dumps(one.get(name, "not set")) for one in settings]
+    for name in dict.fromkeys(name for own in settings for name in own):
+        values = [json.dumps(own.get(name, "not set")) for own in settings]
         other = next((index for index, value in enumerate(values) if value != values[0]), None)
         if other is not None:
             phrases.append(

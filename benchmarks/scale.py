@@ -23,9 +23,9 @@ from typing import Any
 import jax
 
 from pairvdn.config import Config, load_preset
-from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.processes import Coordinator, connect
 from pairvdn.runs.devices.shards import Shards
-from pairvdn.runs.training import SeveralSeeds
+from pairvdn.runs.training import OnDevices
 
 SMALL_REPLAY = {"learner.replay_capacity": 16_384}
 SEEDS = (1, 2, 4, 8, 16)
@@ -50,7 +50,7 @@ def work(job: Job, seconds: float) -> None:
     config = load_preset(job.preset).replace(SMALL_REPLAY)
     built = config.build()
     layout = Shards(None if job.coordinator else job.devices).layout(built, job.seeds)
-    training = SeveralSeeds(built.learner, built.env, range(job.seeds), episodes=1, layout=layout)
+    training = OnDevices(built.learner, built.env, range(job.seeds), episodes=1, layout=layout)
     state = training.init()
     training.compile(state)
     state, _ = training.epoch(state)

@@ -67,7 +67,7 @@ def test_layers(copy: Path) -> None:
             "from pairvdn.runs.train import train\n",
             "runs.folder -> pairvdn.runs.train",
         ),
-        ("runs/lock.py", "import pairvdn.runs.signals\n", "runs.lock -> pairvdn.runs.signals"),
+        ("runs/signals.py", "import pairvdn.runs.folder\n", "runs.signals -> pairvdn.runs.folder"),
         ("runs/stray.py", '"""In no layer."""\n', "stray"),
     ],
 )

@@ -15,9 +15,9 @@ CASES = [
     ("--epochs 3", "there is no command"),
     ("fly", "known are"),
     # which preset
-    ("train", "which preset"),
-    ("train --epochs 2", "which preset"),
-    ("train --quiet", "which preset"),
+    ("train", "Name a preset"),
+    ("train --epochs 2", "Name a preset"),
+    ("train --quiet", "Name a preset"),
     ("train wal/vdn", "did you mean 'wall/vdn'"),
     ("train wall/vnd", "did you mean 'wall/vdn'"),
     ("train wall", "There is no preset 'wall'"),

@@ -87,7 +87,7 @@ def test_a_missing_extra_says_what_to_install(
             raise ImportError(name)
         return whole_import(name, *arguments, **rest)
 
-    for module in ("style", "figures", "bars", "curves"):
+    for module in ("style", "figures", "curves"):
         monkeypatch.delitem(sys.modules, f"pairvdn.viewing.{module}", raising=False)
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     assert main(["plot", str(vdn)]) == 1

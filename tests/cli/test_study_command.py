@@ -87,7 +87,7 @@ def test_a_changed_study_says_so_and_is_not_mixed_with_the_real_one(
     quick = ["--set", "epochs=1", "method.hidden_sizes=4,4", "--seeds", "2", "--episodes", "3"]
     assert main([*command, *quick]) == 0
     note = "epochs = 1, method.hidden_sizes = [4, 4], seeds = 2, [evaluation] episodes = 3"
-    assert f"**Not the study as it is written: {note}.**" in capsys.readouterr().out
+    assert f"**This study was changed on the command line: {note}.**" in capsys.readouterr().out
     assert main(command) == 2
     assert "has results of other settings" in capsys.readouterr().err
     assert main(["study", "list", str(file), "--out", str(tmp_path / "out")]) == 0
@@ -98,7 +98,7 @@ def test_a_changed_study_says_so_and_is_not_mixed_with_the_real_one(
     page = tmp_path / "page.md"
     page.write_text("<!-- table:dcg-factors -->\n<!-- /table -->\n")
     assert main(["study", "table", "--write", str(page), "--results", str(tmp_path)]) == 2
-    assert "Pages show only studies as they are written" in capsys.readouterr().err
+    assert "Pages show unchanged studies only" in capsys.readouterr().err
 
 
 def test_pages_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,22 +119,22 @@ def test_pages_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["run", "FILE", "--workers", "0"], "--workers must be at least 1"),
         (["run", "FILE", "--out", "memory://x", "--workers", "2"], "memory:// is lost"),
         (["run", "FILE", "--out", "nowhere://x"], "cannot be opened"),
-        (["run", "FILE", "--ray", "auto", "--workers", "2"], "--workers goes with --ray local"),
+        (["run", "FILE", "--ray", "auto", "--workers", "2"], "--workers needs --ray local"),
         (["run", "FILE", "--worker", "2"], "did you mean '--workers'"),
         (["run", "FILE", "--only", "climbing/vnd"], "did you mean 'climbing/vdn"),
-        (["run", "FILE", "--set", "epochs"], "--set takes FIELD=VALUE"),
+        (["run", "FILE", "--set", "epochs"], "--set needs FIELD=VALUE"),
         (["run", "FILE", "--set", "epoch=1"], "did you mean 'epochs'"),
-        (["run", "main"], "main sums up other studies; name one: paper-table, box-jump"),
+        (["run", "main"], "main sums up other studies; name one of paper-table, box-jump"),
         (["run", "paper-tabel"], "did you mean 'paper-table'"),
         (["rum", "FILE"], "did you mean 'run'"),
-        (["table"], "which study?"),
+        (["table"], "Name a study"),
         (["table", "FILE", "--out", "nothing-here"], "There are no results in"),
         (["figure", "FILE", "--only", "bar"], "did you mean 'bars'"),
         (
             ["figure", "FILE", "--only", "bars", "--out", "nothing-here"],
             "figure bars needs results",
         ),
-        (["figure", "paper-table", "--only", "grouping", "--out", "x"], "trains them"),
+        (["figure", "paper-table", "--only", "grouping", "--out", "x"], "train them with"),
         (["figure", "FILE", "--out", "memory://x"], "--to must name a folder"),
         (["tune", "FILE"], "has no table [tune]"),
         ([], "see pairvdn study --help"),

@@ -11,9 +11,9 @@ import jax
 import numpy as np
 
 from pairvdn.config import load_preset
-from pairvdn.runs.devices.distributed import Coordinator, connect
+from pairvdn.runs.devices.processes import Coordinator, connect
 from pairvdn.runs.devices.shards import Shards
-from pairvdn.runs.training import training_of_one
+from pairvdn.runs.training import make_training
 
 SMALL = {
     "learner.num_envs": 4,
@@ -31,7 +31,7 @@ def main() -> None:
         connect(Coordinator(sys.argv[1], int(sys.argv[2]), 2), {}, wait=60)
     config = load_preset("climbing/pairvdn").replace(SMALL)
     built = config.build()
-    training = training_of_one(config, built, 0, Shards().layout(built, None))
+    training = make_training(config, built, 0, Shards().layout(built, None))
     state = training.init()
     before = checksums(state.learned)
     for _ in range(3):

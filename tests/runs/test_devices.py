@@ -191,7 +191,7 @@ def test_a_folder_that_is_taken_stops_both(four: Path, cache: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (["--devices", "2"], "no more than 1 of the 2 devices"),
+        (["--devices", "2"], "--devices 2: there are no more than 1 devices"),
         (["--devices", "0"], "--devices must be at least 1"),
         (["--devices", "many"], "--devices"),
         (["--shard", "seeds"], "--devices all"),

@@ -12,8 +12,7 @@ from processes import command, free_port, start, started
 
 from pairvdn.cli import main
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs.devices.distributed import Coordinator, differences
-from pairvdn.runs.devices.process_group import SINGLE
+from pairvdn.runs.devices.processes import SINGLE, Coordinator, differences
 
 GAME = ("climbing/vdn", "--learner.num-envs=4", "--epochs=1", "--quiet")
 

@@ -12,7 +12,7 @@ from pairvdn.runs import load
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.errors import FolderError
 from pairvdn.runs.export import export
-from pairvdn.runs.pretrained import is_pretrained, pretrained_names, run_path
+from pairvdn.runs.folder import is_pretrained, pretrained_names, run_path
 from pairvdn.runs.train import resume
 
 

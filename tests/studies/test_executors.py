@@ -11,7 +11,7 @@ from small_studies import cells_of, metrics, ran, states
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import Interrupted
-from pairvdn.runs.lock import locked
+from pairvdn.runs.folder import locked
 from pairvdn.studies import Cell, Event, Executor, Here, Processes, Status
 from pairvdn.studies.storage import Folder, Storage, storage
 

@@ -12,7 +12,7 @@ from pairvdn import envs, values
 from pairvdn.evaluation import record_greedy
 from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.watch import write_page
-from pairvdn.viewing.watch.arrays import named_arrays
+from pairvdn.viewing.watch.pack import named_arrays
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
 

@@ -6,8 +6,16 @@ import imageio.v3 as imageio
 import numpy as np
 import pytest
 
-from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
-from pairvdn.viewing.figures import Curve, Panel, Picture, draw_curves, draw_pictures
+from pairvdn.viewing.figures import (
+    Bar,
+    BarPanel,
+    Curve,
+    Panel,
+    Picture,
+    draw_bars,
+    draw_curves,
+    draw_pictures,
+)
 from pairvdn.viewing.style import COLOURS, look, short
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from pairvdn.envs import make
 from pairvdn.evaluation import Recording, record_random
-from pairvdn.viewing.captions import LINE_HEIGHT, caption, flowing
 from pairvdn.viewing.film import write_gif, write_mp4
-from pairvdn.viewing.stage import Shown, Stage
+from pairvdn.viewing.stage import LINE_HEIGHT, Shown, Stage, caption, flowing
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ import pytest
 from pairvdn import envs
 from pairvdn.acting import RandomPolicy
 from pairvdn.evaluation.game import Game
-from pairvdn.viewing.keys import keyboard, legend
-from pairvdn.viewing.play import Seat, play
+from pairvdn.viewing.play import Seat, keyboard, legend, play
 
 BOX_ACTIONS = ("nothing", "left", "right", "jump")
 

@@ -100,5 +100,5 @@ def test_drawn_twice_gives_the_same_bytes():
 
 
 def test_an_empty_picture_is_refused():
-    with pytest.raises(ValueError, match="at least 1; they are 0 and 640"):
+    with pytest.raises(ValueError, match="height must be at least 1, not 0"):
         draw(Scene(BOUNDS), height=0)

@@ -45,7 +45,7 @@ def test_packed_numbers_are_the_recorded_ones_to_their_decimals() -> None:
         "flags": rng.random(size=(50, 5)) < 0.5,
         "one": np.ones((1, 2), np.float32),
     }
-    packed = pack(arrays, lambda _: 4)
+    packed = pack(arrays)
     for name, array in arrays.items():
         decimals = packed.directory[name]["decimals"]
         again = unpacked(packed.directory, packed.text, name)
@@ -54,12 +54,12 @@ def test_packed_numbers_are_the_recorded_ones_to_their_decimals() -> None:
     assert decimals["small"] == 6
     assert decimals["large"] == decimals["whole"] == decimals["flags"] == decimals["one"] == 0
     assert packed.directory["still"]["still"]
-    assert pack(arrays, lambda _: 4) == packed
+    assert pack(arrays) == packed
 
 
 def test_what_is_no_number_has_a_sign_of_its_own() -> None:
     array = np.array([[np.nan], [np.inf], [-np.inf], [1.5]], np.float32)
-    packed = pack({"odd": array}, lambda _: 4)
+    packed = pack({"odd": array})
     scale = 10.0 ** packed.directory["odd"]["decimals"]
     whole = (unpacked(packed.directory, packed.text, "odd") * scale).ravel()
     assert whole.tolist() == [-(2**31), 2**31 - 1, 1 - 2**31, 1.5 * scale]

@@ -1,4 +1,4 @@
-"""The command `pairvdn`: parse, call, print. One module for each sub-command.
+"""The command `pairvdn`: parse, call, print. One module per sub-command.
 
 Exit codes: 0; 1 failure; 2 bad input; 130 and 143 after SIGINT and SIGTERM.
 """
@@ -20,10 +20,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("pairvdn.cli.evaluate:main", "play greedy episodes with a trained run"),
     "export": (
         "pairvdn.cli.export:main",
-        "copy a trained value without its training state, to share it",
+        "copy a trained value without its training state",
     ),
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets and more"),
-    "play": ("pairvdn.cli.play:main", "take the place of one agent, with the keyboard"),
+    "play": ("pairvdn.cli.play:main", "play one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
     "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped"),
     "study": ("pairvdn.cli.study:main", "train many runs from one file; tables and figures"),
@@ -49,16 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(done.code or 0)
     except KeyboardInterrupt:
         return _fail(128 + signal.SIGINT, "stopped")
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def _run(name: str, *arguments: str) -> int:
-    """Run a sub-command; an error that the user can fix is one line, a bug is a traceback."""
+    """Run a sub-command; errors that the user can fix take one line, a bug is a traceback."""
     from pairvdn.config.errors import ConfigError, one_line
     from pairvdn.learning import Diverged
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
+    from pairvdn.viewing import MissingPackageError
 
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
@@ -66,7 +67,7 @@ def _run(name: str, *arguments: str) -> int:
         return command(arguments)
     except (ConfigError, FolderError) as error:
         return _fail(2, one_line(error))
-    except (RunError, Diverged) as error:
+    except (RunError, Diverged, MissingPackageError) as error:
         return _fail(1, one_line(error))
     except Interrupted as stop:
         return _fail(128 + stop.signum, one_line(stop))

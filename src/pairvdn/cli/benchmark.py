@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure a preset."""
     parser = Parser("benchmark", ABOUT)
     parser.add_argument("preset", metavar="PRESET", nargs="?", default=DEFAULT)
-    parser.add_argument("--seconds", default="5", help="how long to measure (now 5)")
+    parser.add_argument("--seconds", default="5", help="time to measure; default: 5")
     config = preset_config(parser, arguments, DEFAULT)
     given = parser.parse_all(arguments)
     seconds = parse("--seconds", float, given.seconds)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import add_episode_flags, add_runs, episode_settings
+from pairvdn.cli.flags import Parser, episode_settings
 from pairvdn.cli.tables import estimate, table
 from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
@@ -16,9 +15,9 @@ bootstrap intervals over training seeds, or over episodes if there is one seed."
 def main(arguments: Sequence[str]) -> int:
     """Compare runs."""
     parser = Parser("compare", ABOUT)
-    add_runs(parser)
-    add_episode_flags(parser, episodes=20)
-    add_trust_flag(parser)
+    parser.add_runs()
+    parser.add_episodes(20)
+    parser.add_trust()
     given = parser.parse_all(arguments)
     print(_text(compare(given.runs, episode_settings(given), trust=given.trust)))
     return 0
@@ -34,9 +33,9 @@ def _text(comparison: Comparison) -> str:
         cells.append(["random", f"{rows[0].random:.3f}", *[""] * (len(heads) - 2)])
         parts.append(f"{task}\n\n{table(heads, cells)}")
     if comparison.over_tasks:
-        lines = [f"{name}: {estimate(one)}" for name, one in comparison.over_tasks.items()]
+        lines = [f"{name}: {estimate(better)}" for name, better in comparison.over_tasks.items()]
         first = comparison.rows[0].method
-        parts.append("\n".join([f"P(> {first}) over all tasks that both have", *lines]))
+        parts.append("\n".join([f"P(> {first}) over shared tasks", *lines]))
     return "\n\n".join(parts)
 
 

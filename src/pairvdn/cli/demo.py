@@ -7,8 +7,7 @@ from typing import Any
 
 import jax
 
-from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser, positive
+from pairvdn.cli.flags import Parser, Whole
 from pairvdn.cli.progress import frames_progress, progress
 from pairvdn.cli.tables import interval, table
 from pairvdn.config import load_preset
@@ -33,39 +32,41 @@ def main(arguments: Sequence[str]) -> int:
         "--out", type=Path, metavar="FOLDER", help="a new folder; default: runs/demo-NUMBER"
     )
     parser.add_argument(
-        "--epochs", default=str(EPOCHS), metavar="N", help=f"length of training; default: {EPOCHS}"
+        "--epochs", action=Whole, default=EPOCHS, help=f"length of training; default: {EPOCHS}"
     )
     parser.add_argument(
-        "--episodes", default="20", metavar="N", help="episodes of an evaluation; default: 20"
+        "--episodes", action=Whole, default=20, help="episodes of an evaluation; default: 20"
     )
     given = parser.parse_all(arguments)
-    plot, film, stage = drawing("curves").plot_runs, drawing("film"), drawing("stage")
-    out = given.out or _free_folder()
-    epochs = positive("--epochs", given.epochs)
-    episodes = positive("--episodes", given.episodes)
+    # Imported before training, so that a missing package is reported at once.
+    from pairvdn.viewing.curves import plot_runs
+    from pairvdn.viewing.film import write_gif
+    from pairvdn.viewing.stage import Stage, shown_runs
+
+    out, epochs = given.out or _free_folder(), given.epochs
     config = load_preset(PRESET).replace(
         {"epochs": epochs, "evaluation.every": min(4, epochs), "evaluation.episodes": 20}
     )
     with progress(quiet=False) as (on_epoch, say):
         train(config, out, on_epoch=on_epoch, say=say)
     last, best = load(out), load(out, "best")
-    print(_table(last, best, episodes))
+    print(_table(last, best, given.episodes))
     recorded = record_run(out, Settings(episodes=1, max_steps=LONG))
     with frames_progress("film") as on_frame:
-        gif = film.write_gif(
-            stage.Stage(stage.shown_runs([recorded])),
+        gif = write_gif(
+            Stage(shown_runs([recorded])),
             out / "tower.gif",
             seconds_per_step=recorded.seconds_per_step,
             every=5,
             on_frame=on_frame,
         )
-    print(f"\nrun             {out}\nlearning curve  {plot([out], out / 'curve')[0]}")
+    print(f"\nrun             {out}\nlearning curve  {plot_runs([out], out / 'curve')[0]}")
     print(f"film            {gif}\nto see why      pairvdn watch {out}")
     return 0
 
 
 def _table(last: Loaded, best: Loaded, episodes: int) -> str:
-    """Best heights of all four policies; the networks play the same starts."""
+    """Best heights of all four policies; the networks play from the same starts."""
     env = env_for(last, LONG)
     when = moments(last.env.max_steps, LONG)
     untrained = last.config.make_value(last.env, key=jax.random.key(0))

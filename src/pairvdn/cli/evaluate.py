@@ -3,13 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import (
-    add_checkpoint,
-    add_episode_flags,
-    add_run,
-    episode_settings,
-)
+from pairvdn.cli.flags import Parser, episode_settings
 from pairvdn.cli.tables import interval, table
 from pairvdn.runs.analysis.evaluate import Evaluated, evaluate
 
@@ -22,11 +16,11 @@ The result is kept in the run's evaluations/. The same run and flags give the sa
 def main(arguments: Sequence[str]) -> int:
     """Evaluate a run."""
     parser = Parser("evaluate", ABOUT)
-    add_run(parser)
-    add_episode_flags(parser, episodes=20)
-    add_checkpoint(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
-    add_trust_flag(parser)
+    parser.add_run()
+    parser.add_episodes(20)
+    parser.add_checkpoint()
+    parser.add_argument("--json", action="store_true", help="print one JSON object only")
+    parser.add_trust()
     given = parser.parse_all(arguments)
     evaluated = evaluate(given.run, episode_settings(given), trust=given.trust)
     print(json.dumps(evaluated.to_dict()) if given.json else _text(evaluated))

@@ -1,4 +1,4 @@
-"""Flags: a parser whose complaints are one line, and the fields of a config as flags."""
+"""Flags: the parser, flags that several commands share, and the fields of a config as flags."""
 
 import argparse
 import sys
@@ -13,12 +13,13 @@ from pairvdn.config.config import RECORDS, TRAINING_ENV, record_arguments
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.registry import KINDS, module_of
 from pairvdn.config.schema import NOT_GIVEN, Argument, metavar, parse
+from pairvdn.runs.analysis.evaluate import Settings
 
 _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises `ConfigError` instead of printing and exiting; names the nearest flag."""
+    """Raises `ConfigError` instead of exiting, and has the flags that several commands share."""
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
@@ -30,18 +31,55 @@ class Parser(argparse.ArgumentParser):
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse; flags may be written with underscores as well."""
-        namespace, rest = self.parse_known_args([_with_dashes(one) for one in arguments])
-        if rest:
-            flags = [one for one in rest if one.startswith("-")]
-            if not flags:
-                raise ConfigError(f"{rest[0]!r} is one argument too many; see {self.prog} --help.")
-            name = flags[0].partition("=")[0]
-            near = hint(name, self._option_string_actions, f"see {self.prog} --help.")
-            raise ConfigError(f"There is no flag {name}; {near}")
-        return namespace
+        namespace, rest = self.parse_known_args(list(map(_with_dashes, arguments)))
+        if not rest:
+            return namespace
+        flag = next((text.partition("=")[0] for text in rest if text.startswith("-")), None)
+        if flag is None:
+            raise ConfigError(f"{rest[0]!r} is one argument too many; see {self.prog} --help.")
+        near = hint(flag, self._option_string_actions, f"see {self.prog} --help.")
+        raise ConfigError(f"There is no flag {flag}; {near}")
+
+    def add_trust(self) -> None:
+        """`--trust`: the user agrees to import the modules that a config names."""
+        self.add_argument(
+            "--trust",
+            action=_Trust,
+            nargs=0,
+            default=False,
+            help="import the modules that the config names (module:Name, pettingzoo:NAME), also "
+            "from the current folder; this runs their code",
+        )
+
+    def add_run(self, *, pretrained: bool = True) -> None:
+        """The run to open."""
+        shipped = ", or pretrained:NAME" if pretrained else ""
+        help_ = f"a run folder, for example runs/x{shipped}"
+        self.add_argument("run", metavar="RUN", type=Path, help=help_)
+
+    def add_runs(self) -> None:
+        """Several runs."""
+        self.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="run folders")
+
+    def add_checkpoint(self) -> None:
+        """The checkpoint to load."""
+        choices = ("last", "best")
+        help_ = "checkpoint to load; default: last"
+        self.add_argument("--checkpoint", default="last", choices=choices, help=help_)
+
+    def add_episodes(self, default: int) -> None:
+        """The number of greedy episodes, their length and their seed."""
+        number: dict[str, Any] = {"action": Whole, "least": None}  # `Settings` checks the ranges
+        self.add_argument(
+            "--episodes", default=default, help=f"number of episodes; default: {default}", **number
+        )
+        self.add_argument(
+            "--max-steps", help="length of an episode; default: env.max_steps of the run", **number
+        )
+        self.add_argument("--seed", default=0, help="seed of the episodes; default: 0", **number)
 
     def error(self, message: str) -> NoReturn:
-        """Complain in one line."""
+        """Raise the message of argparse as one line."""
         raise ConfigError(f"{message}; see {self.prog} --help.")
 
 
@@ -52,43 +90,61 @@ def _with_dashes(argument: str) -> str:
     return name.replace("_", "-") + equals + value
 
 
+def whole_number(flag: str, text: str, least: int | None = 1) -> int:
+    """The whole number after a flag, of at least `least`."""
+    number: int = parse(flag, int, text)
+    if least is not None and number < least:
+        raise ConfigError(f"{flag} must be at least {least}, not {number}.")
+    return number
+
+
+class Whole(argparse.Action):
+    """Stores a whole number of at least `least`."""
+
+    def __init__(self, *arguments: Any, least: int | None = 1, **keywords: Any) -> None:
+        super().__init__(*arguments, **{"metavar": "N", **keywords})
+        self._least = least
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        """Check and store."""
+        setattr(namespace, self.dest, whole_number(option_string, values, self._least))
+
+
 class _Trust(argparse.Action):
-    """Sets `trust`, and finds modules in the current folder, as a command that names them does."""
+    """Sets `trust` and lets modules be imported from the current folder."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         namespace.trust = True
         find_modules_here()
 
 
-def add_trust_flag(parser: Parser) -> None:
-    """`--trust`: the user agrees that modules which a config names are imported."""
-    parser.add_argument(
-        "--trust",
-        action=_Trust,
-        nargs=0,
-        default=False,
-        help="import the modules that the config names (module:Name, pettingzoo:NAME), also from "
-        "the current folder; this runs their code",
+def episode_settings(given: argparse.Namespace) -> Settings:
+    """The settings that the flags of `add_episodes` describe."""
+    return Settings(
+        episodes=given.episodes,
+        max_steps=given.max_steps,
+        seed=given.seed,
+        checkpoint=getattr(given, "checkpoint", "last"),
     )
 
 
 def find_modules_here() -> None:
-    """Let modules be imported from the current folder, where the user said which."""
+    """Let modules be imported from the current folder."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
 
 
 def find_named_modules(kind: str, name: str) -> None:
-    """If this name, given on the command line, chooses a module: look for it here, too."""
+    """If a name on the command line names a module, look for it in the current folder, too."""
     if module_of(kind, name) is not None:
         find_modules_here()
 
 
 def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
-    """A flag for each field of this config, with its meaning, its choices and its default.
+    """A flag for each field of a config, with its meaning, its choices and its default.
 
-    A component whose arguments only its constructor knows takes any that are given.
+    A component with arbitrary keyword arguments takes those that the command line gives.
     """
     plain = config.to_dict()
     general = parser.add_argument_group("run")
@@ -116,7 +172,7 @@ def _name_argument(kind: str) -> Argument:
 
 
 def _add_training_env(parser: Parser, config: Config, arguments: Sequence[str]) -> None:
-    """Any argument of the environment is a flag; help shows those that the config has."""
+    """Every argument of the environment is a flag; help shows those that the config sets."""
     group = parser.add_argument_group(
         TRAINING_ENV,
         f"--{TRAINING_ENV.replace('_', '-')}.ARGUMENT changes an argument of the environment while "
@@ -133,8 +189,8 @@ def _training_env_arguments(config: Config, keys: Sequence[str]) -> dict[str, Ar
 
 
 def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
-    """The fields of a component that flags among the arguments name."""
-    flags = [_with_dashes(one).partition("=")[0] for one in arguments]
+    """The fields of a component that the command line sets."""
+    flags = [_with_dashes(argument).partition("=")[0] for argument in arguments]
     prefix = f"--{kind.replace('_', '-')}."
     return [
         flag.removeprefix(prefix).replace("-", "_") for flag in flags if flag.startswith(prefix)
@@ -152,13 +208,13 @@ def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
         metavar=metavar(argument.kind),
         default=argparse.SUPPRESS,
         help="; ".join(texts).replace("%", "%%"),
-        # A flag alone says true.
+        # A flag without a value means true.
         **({"nargs": "?", "const": "true"} if argument.kind is bool else {}),
     )
 
 
 def _shown(value: Any) -> str:
-    """A value as one would write it after a flag."""
+    """A value as it is written after a flag."""
     if isinstance(value, tuple):
         return ",".join(map(_shown, value))
     return str(value) if isinstance(value, str) else str(value).lower()
@@ -187,25 +243,17 @@ def _is_field(key: str) -> bool:
 
 
 def renamed(config: Config, arguments: Sequence[str]) -> Config:
-    """The config with the components that `--env.name` and the like ask for, nothing else.
+    """The config with the components that `--env.name` and the like choose, and no other change.
 
-    Which flags there are depends on the components, so these must be known first.
+    The components decide which flags exist, so they must be known first.
     """
     names: dict[str, Any] = {}
-    for place, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         long = next((f"--{path}" for path, short in _SHORT.items() if short == flag), flag)
         kind = long.removeprefix("--").removesuffix(".name")
         if long == f"--{kind}.name" and kind in KINDS:
-            name = value if equals else "".join(arguments[place + 1 : place + 2])
+            name = value if equals else "".join(arguments[index + 1 : index + 2])
             find_named_modules(kind, name)
             names[f"{kind}.name"] = name
     return config.replace(names)
-
-
-def positive(flag: str, text: str) -> int:
-    """A whole number of at least 1 that stands after a flag."""
-    number: int = parse(flag, int, text)
-    if number < 1:
-        raise ConfigError(f"{flag} must be at least 1, not {number}.")
-    return number

@@ -1,4 +1,4 @@
-"""`pairvdn list`: names that other commands take, one line each."""
+"""`pairvdn list`: the names that other commands accept, one line each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,16 +10,15 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import presets_of
 from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
-from pairvdn.runs.folder import read_config
-from pairvdn.runs.pretrained import PREFIX, pretrained_names, run_path
+from pairvdn.runs.folder import PRETRAINED, pretrained_names, read_config, run_path
 
-ABOUT = """List names, one line each: those of a kind (`pairvdn list methods`), the presets of an
-environment (`pairvdn list box-jump`), or all names."""
+ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or the presets of an
+environment (`pairvdn list box-jump`)."""
 Lines = Iterator[tuple[str, str]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List environments, methods, presets, trained teams and more."""
+    """List environments, methods, presets, shipped runs and more."""
     parser = Parser("list", ABOUT)
     kinds = ", ".join(_LISTS)
     parser.add_argument("what", nargs="?", help=f"{kinds}, or an environment")
@@ -36,12 +35,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print_environment(name: str) -> None:
-    """Its summary, presets and trained teams."""
+    """The summary, presets and shipped run of an environment."""
     known = KINDS["env"].names()
     if name not in known:
         raise ConfigError(f"There is no list {name!r}; {hint(name, [*_LISTS, *known])}")
     _print([(name, _summary("env", name)), *presets_of(name).items()])
-    _print(line for line in _pretrained() if line[0] == PREFIX + name)
+    _print(line for line in _pretrained() if line[0] == PRETRAINED + name)
 
 
 def _print(lines: Any) -> None:
@@ -55,7 +54,7 @@ def _named(kind: str) -> Callable[[], Lines]:
 
 def _environments() -> Lines:
     yield from _named("env")()
-    yield from ((one.form, one.about) for one in external.LIBRARIES.values())
+    yield from ((library.form, library.about) for library in external.LIBRARIES.values())
 
 
 def _presets() -> Lines:
@@ -65,8 +64,8 @@ def _presets() -> Lines:
 
 def _pretrained() -> Lines:
     for name in pretrained_names():
-        config = read_config(run_path(PREFIX + name))
-        yield PREFIX + name, f"{config.env.name}, {config.method.name}"
+        config = read_config(run_path(PRETRAINED + name))
+        yield PRETRAINED + name, f"{config.env.name}, {config.method.name}"
 
 
 _LISTS: dict[str, Callable[[], Lines]] = {

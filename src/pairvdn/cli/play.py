@@ -1,4 +1,4 @@
-"""`pairvdn play`: a person takes the place of one agent."""
+"""`pairvdn play`: a person plays one agent."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -6,24 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.acting import GreedyPolicy, RandomPolicy
-from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import add_checkpoint
+from pairvdn.cli.flags import Parser, Whole
 from pairvdn.config.components import Component
 from pairvdn.config.errors import ConfigError
-from pairvdn.config.schema import parse
 from pairvdn.envs import Environment, HasNames
 from pairvdn.evaluation.game import Game
 from pairvdn.runs.analysis.evaluate import env_for, require_setting
 from pairvdn.runs.errors import RunError
+from pairvdn.runs.folder import PRETRAINED, pretrained_names
 from pairvdn.runs.load import load
-from pairvdn.runs.pretrained import PREFIX, pretrained_names
 
-ABOUT = """Take the place of one agent, with the keyboard, in a window; a trained run plays the
-others: --run, or the team that comes with the package (`pairvdn list pretrained`), or, where there
-is none, they act at random. A pair-wise method answers you within the same step:
-your action is fixed, and the others take the best joint action that holds it. The keys follow from
-the names of the environment's actions (arrows or WASD, space) and stand in the window."""
+ABOUT = """Play one agent, with the keyboard, in a window. A trained run plays the other agents:
+--run, or the shipped one of this environment (`pairvdn list pretrained`). If there is none, they
+act at random. A pair-wise method responds within the same step: your action is fixed, and the
+others take the best joint action that contains it. The keys depend on the names of the actions
+(arrows or WASD, space); the window shows them."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -31,56 +28,56 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("play", ABOUT)
     parser.add_argument("env", metavar="ENVIRONMENT", help="for example box-jump")
     parser.add_argument(
-        "--run",
-        metavar="RUN",
-        type=Path,
-        help="plays the others; --run none: at random",
+        "--run", type=Path, metavar="RUN", help="the run that plays the others; none: at random"
     )
-    parser.add_argument("--agent", default="0", metavar="N", help="which one you are (now 0)")
-    parser.add_argument("--seed", default="0", metavar="N", help="of the episodes (now 0)")
+    number: dict[str, Any] = {
+        "action": Whole,
+        "least": None,
+    }  # the ranges depend on the environment
+    parser.add_argument("--agent", default=0, help="your agent; default: 0", **number)
+    parser.add_argument("--seed", default=0, help="seed of the episodes; default: 0", **number)
     parser.add_argument(
-        "--max-steps", metavar="N", help="length of an episode; default: that of the environment"
+        "--max-steps", help="length of an episode; default: that of the environment", **number
     )
-    add_checkpoint(parser)
-    add_trust_flag(parser)
+    parser.add_checkpoint()
+    parser.add_trust()
     given = parser.parse_all(arguments)
     game, others = _game(given)
     names = _action_names(game.env)
-    window, play = drawing("window"), drawing("play")
-    print(f"{others}\n{' | '.join(play.Seat(game, names).legend)}")
+    from pairvdn.viewing.play import Seat, play
+    from pairvdn.viewing.window import NoScreenError
+
+    print(f"{others}\n{' | '.join(Seat(game, names).legend)}")
     try:
-        deque(play.play(game, names, title=f"pairvdn: {game.env.name}"), maxlen=0)
-    except window.NoScreenError as error:
+        deque(play(game, names, title=f"pairvdn: {game.env.name}"), maxlen=0)
+    except NoScreenError as error:
         raise RunError(str(error)) from error
     return 0
 
 
 def _game(given: Any) -> tuple[Game, str]:
-    """The game, and who plays the others."""
-    agent = parse("--agent", int, given.agent)
-    seed = parse("--seed", int, given.seed)
+    """The game, and a sentence about the players of the other agents."""
+    agent, seed = given.agent, given.seed
     require_setting(0, 2**32 - 1, seed=seed)
-    max_steps = None if given.max_steps is None else parse("--max-steps", int, given.max_steps)
     run = _shipped(given.env) if given.run is None else given.run
     if run is None or str(run) == "none":
-        env = _new_env(given.env, max_steps)
+        env = _new_env(given.env, given.max_steps)
         require_setting(0, env.num_agents - 1, agent=agent)
-        text = "The others act at random; --run RUN lets a trained run play them."
+        text = "The others act at random; with --run RUN a trained run plays them."
         return Game(env, RandomPolicy(), agent=agent, seed=seed), text
     loaded = load(run, given.checkpoint, trust=given.trust)
     if loaded.config.env.name != given.env:
         raise ConfigError(f"{run} plays {loaded.config.env.name}, not {given.env}.")
-    env = _pure(env_for(loaded, max_steps))
+    env = _pure(env_for(loaded, given.max_steps))
     require_setting(0, env.num_agents - 1, agent=agent)
-    others = GreedyPolicy(env, loaded.value)
+    others, repeat = GreedyPolicy(env, loaded.value), loaded.action_repeat
     text = f"{run} ({loaded.config.method.name}, epoch {loaded.epoch}) plays the others."
-    repeat = loaded.action_repeat
     return Game(env, others, agent=agent, action_repeat=repeat, seed=seed), text
 
 
 def _shipped(env: str) -> str | None:
-    """The team for this environment that comes with the package."""
-    return f"{PREFIX}{env}" if env in pretrained_names() else None
+    """The shipped run of an environment, if there is one."""
+    return f"{PRETRAINED}{env}" if env in pretrained_names() else None
 
 
 def _new_env(name: str, max_steps: int | None) -> Environment[Any]:

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairvdn.cli.extras import drawing
-from pairvdn.cli.flags import Parser, add_trust_flag
-from pairvdn.cli.run_flags import add_runs
+from pairvdn.cli.flags import Parser
 
 ABOUT = """Draw learning curves of runs as PNG and SVG: greedy evaluations during training, one
 panel per task, one curve per method, the random policy dashed. The band is the 95 % bootstrap
@@ -16,12 +14,14 @@ figure, -bars, shows the final returns: the mean of each method, its seeds as do
 def main(arguments: Sequence[str]) -> int:
     """Plot runs."""
     parser = Parser("plot", ABOUT)
-    add_runs(parser)
+    parser.add_runs()
     parser.add_argument(
-        "--out", type=Path, default=Path("curves"), help="files without suffix (now curves)"
+        "--out", type=Path, default=Path("curves"), help="files without suffix; default: curves"
     )
-    add_trust_flag(parser)
+    parser.add_trust()
     given = parser.parse_all(arguments)
-    for path in drawing("curves").plot_runs(given.runs, given.out, trust=given.trust):
+    from pairvdn.viewing.curves import plot_runs  # needs matplotlib
+
+    for path in plot_runs(given.runs, given.out, trust=given.trust):
         print(path)
     return 0

@@ -18,14 +18,14 @@ Say = Callable[[str], None]
 
 @runtime_checkable
 class Stream(Protocol):
-    """An output stream: a standard stream, or a replacement for one."""
+    """The part of an output stream that progress needs."""
 
     def write(self, text: str, /) -> object:
-        """Add a text."""
+        """Write a text."""
         ...
 
     def flush(self) -> object:
-        """Write out everything that is buffered."""
+        """Empty the buffer."""
         ...
 
     def isatty(self) -> bool:
@@ -35,13 +35,10 @@ class Stream(Protocol):
 
 @contextlib.contextmanager
 def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnEpoch, Say]]:
-    """Two functions, to be called after each epoch and with messages. Warnings are always shown.
-
-    They print to the standard output; a command that prints results there names another stream.
-    """
+    """Functions to call after each epoch and with messages; warnings are printed even if quiet."""
     stream = stream or sys.stdout
     if quiet:
-        yield _nothing, _warn
+        yield lambda _: None, _warn
     elif stream.isatty():
         with _bar(stream) as functions:
             yield functions
@@ -50,7 +47,7 @@ def progress(*, quiet: bool, stream: Stream | None = None) -> Iterator[tuple[OnE
 
 
 def numbers(report: Report) -> dict[str, str]:
-    """The numbers of an epoch as text: means over seeds; returns are means over all episodes."""
+    """The numbers of an epoch as text: means over seeds, or over all episodes for returns."""
 
     def mean(key: str) -> float:
         return float(np.mean([line[key] for line in report.lines]))
@@ -72,10 +69,6 @@ def numbers(report: Report) -> dict[str, str]:
     return shown
 
 
-def _nothing(_: Report) -> None:
-    """Say nothing."""
-
-
 def _warn(message: str) -> None:
     if message.startswith("warning"):
         print(message, file=sys.stderr, flush=True)
@@ -92,7 +85,7 @@ def _print_message(stream: Stream, message: str) -> None:
 
 
 @contextlib.contextmanager
-def frames_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def frames_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """A function of (frames done, all frames): a bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _, __: None
@@ -101,7 +94,7 @@ def frames_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

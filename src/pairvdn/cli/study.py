@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pairvdn.checks import hint
-from pairvdn.cli.flags import Parser, positive
+from pairvdn.cli.flags import Parser, Whole
 from pairvdn.cli.study_arguments import add_only, results_of, storage_of, study_of, study_parser
 from pairvdn.cli.study_output import figure_main, print_table, table_main
 from pairvdn.cli.study_progress import cells_progress
@@ -24,11 +24,11 @@ from pairvdn.studies import (
     run_study,
     shipped_names,
 )
-from pairvdn.studies.run_cell import is_finished
+from pairvdn.studies.cells import is_finished
 
 ABOUT = """Train all rows of a study, and make its table and figures.
 
-  run     train what is missing, evaluate, and write the raw results as JSON
+  run     train missing rows, evaluate them, and write the raw results as JSON
   table   print the table from the raw results, or fill the tables of pages
   figure  draw the figures
   list    list the shipped studies, or the rows of one
@@ -53,59 +53,54 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     parser = study_parser(
-        "run", "Train what is missing, evaluate, and write the raw results as JSON."
+        "run", "Train missing rows, evaluate them, and write the raw results as JSON."
     )
     add_only(parser, "these rows, or rows of these groups")
     parser.add_argument("--dry-run", action="store_true", help="list the runs and train nothing")
     parser.add_argument("--quiet", action="store_true", help="print warnings and failures only")
-    parser.add_argument("--workers", metavar="N", help="train in N processes")
+    parser.add_argument("--workers", action=Whole, help="train in N processes")
     _add_ray(parser)
-    parser.add_argument("--seeds", metavar="N", help="train N seeds of every row")
-    parser.add_argument("--episodes", metavar="N", help="evaluate with N episodes")
-    parser.add_argument("--max-steps", metavar="N", help="evaluate with N steps an episode")
+    parser.add_argument("--seeds", action=Whole, help="train N seeds of every row")
+    parser.add_argument("--episodes", action=Whole, help="evaluate with N episodes")
+    parser.add_argument("--max-steps", action=Whole, help="evaluate with N steps per episode")
     parser.add_argument(
         "--set",
         nargs="+",
         default=[],
         metavar="FIELD=VALUE",
-        help="change fields of all rows, epochs=2 say; the results are labelled",
+        help="change fields of all rows, for example epochs=2; tables then show the changes",
     )
     given = parser.parse_all(arguments)
     study = _changed(study_of(given.study), given)
     rows = study.only(given.only)
-    place, results = storage_of(given, study.name), results_of(given, study.name)
+    storage, results = storage_of(given, study.name), results_of(given, study.name)
     cells = [cell for row in rows for cell in row.cells(study.evaluation)]
     if given.dry_run:
-        print("\n".join([*(cell.name for cell in cells), f"{len(cells)} runs, into {place}"]))
+        print("\n".join([*(cell.name for cell in cells), f"{len(cells)} runs, into {storage}"]))
         return 0
     executor = _executor(given, study)
     try:
         with cells_progress(cells, quiet=given.quiet) as on_event:
-            statuses = run_study(study, rows, place, results, executor, on_event)
+            statuses = run_study(study, rows, storage, results, executor, on_event)
     except Interrupted as stop:
-        raise Interrupted(stop.signum, f"stopped; the same command resumes {place}") from stop
+        raise Interrupted(stop.signum, f"stopped; the same command resumes {storage}") from stop
     if not given.quiet:
         print_table(study, results)
-    return 1 if any(one.state in ("failed", "diverged") for one in statuses.values()) else 0
+    return 1 if any(status.state in ("failed", "diverged") for status in statuses.values()) else 0
 
 
 def _changed(study: Study, given: argparse.Namespace) -> Study:
     fields = dict(_field(text) for text in given.set)
     numbers = {"episodes": given.episodes, "max_steps": given.max_steps}
-    evaluation = {
-        key: positive(f"--{key.replace('_', '-')}", text)
-        for key, text in numbers.items()
-        if text is not None
-    }
-    seeds = None if given.seeds is None else positive("--seeds", given.seeds)
-    return study.with_changes(fields, seeds, evaluation)
+    evaluation = {key: number for key, number in numbers.items() if number is not None}
+    return study.with_changes(fields, given.seeds, evaluation)
 
 
 def _field(text: str) -> tuple[str, Any]:
     """FIELD=VALUE with a value as in TOML; quotes, and brackets around a list, are optional."""
     field, equals, value = text.partition("=")
     if not equals:
-        raise ConfigError(f"--set takes FIELD=VALUE, epochs=2 say, not {text!r}.")
+        raise ConfigError(f"--set needs FIELD=VALUE, for example epochs=2, not {text!r}.")
     for candidate in (value, f"[{value}]"):
         try:
             return field, tomllib.loads(f"value = {candidate}")["value"]
@@ -123,10 +118,9 @@ def _add_ray(parser: Parser) -> None:
 
 
 def _executor(given: argparse.Namespace, study: Study) -> Executor:
-    workers = None if given.workers is None else positive("--workers", given.workers)
     if given.ray is not None:
-        return RayCluster(given.ray, study.resources, workers)
-    return Here() if workers is None else Processes(workers)
+        return RayCluster(given.ray, study.resources, given.workers)
+    return Here() if given.workers is None else Processes(given.workers)
 
 
 def _list(arguments: Sequence[str]) -> int:
@@ -137,13 +131,13 @@ def _list(arguments: Sequence[str]) -> int:
             print(f"{name:<16} {(read_summary(name) or read_study(name)).about}")
         return 0
     study = study_of(given.study)
-    place, done = storage_of(given, study.name), results_of(given, study.name).rows()
+    storage, done = storage_of(given, study.name), results_of(given, study.name).rows()
 
     def state(name: str) -> str:
         if name in done:
             return "done"
         try:
-            trained = [is_finished(cell, place) for cell in study.rows[name].cells()]
+            trained = [is_finished(cell, storage) for cell in study.rows[name].cells()]
         except FolderError:
             return "trained with other settings"
         return f"{sum(trained)} of {len(trained)} runs trained" if any(trained) else "-"
@@ -166,18 +160,20 @@ def _tune(arguments: Sequence[str]) -> int:
     given = parser.parse_all(arguments)
     study = study_of(given.study)
     if study.tune is None:
-        raise ConfigError(f"{given.study} has no table [tune]; docs/studies.md describes it.")
+        raise ConfigError(f"{given.study} has no table [tune]; see docs/studies.md.")
     from pairvdn.studies.tune import tune
 
-    place = storage_of(given, study.name)
+    storage = storage_of(given, study.name)
     say: Callable[[str], None] = (lambda _: None) if given.quiet else print
-    for found in tune(study, study.only(given.only), place, given.ray or "local", say):
+    for result in tune(study, study.only(given.only), storage, given.ray or "local", say):
         heads = ["", "greedy return", "epochs", *study.tune.space]
         lines = [
             [trial.name, f"{trial.value:.4g}", str(trial.epochs), *map(str, trial.fields.values())]
-            for trial in found.trials
+            for trial in result.trials
         ]
-        print(f"{found.name}: the best config is {place}/{found.best}\n\n{table(heads, lines)}\n")
+        print(
+            f"{result.name}: the best config is {storage}/{result.best}\n\n{table(heads, lines)}\n"
+        )
     return 0
 
 

@@ -15,28 +15,28 @@ def study_parser(action: str, about: str, *, optional: bool = False) -> Parser:
     parser.add_argument(
         "study", metavar="STUDY", nargs="?" if optional else None, help="a shipped name or a path"
     )
-    parser.add_argument("--out", help="a folder, or a URL of fsspec (now runs/STUDY)")
+    parser.add_argument("--out", help="a folder or a URL of fsspec; default: runs/STUDY")
     parser.add_argument(
         "--results",
         metavar="FILE",
         type=Path,
-        help="the raw results: a .json file, or a folder with STUDY.json (now OUT/results.json)",
+        help="raw results: a .json file, or a folder with STUDY.json; default: OUT/results.json",
     )
     return parser
 
 
-def add_only(parser: Parser, what: str) -> None:
+def add_only(parser: Parser, help_: str) -> None:
     """Add the flag --only."""
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help=what)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help=help_)
 
 
 def storage_of(given: argparse.Namespace, name: str) -> Storage:
-    """Where the runs of a study are."""
+    """The storage of a study's runs."""
     return storage(given.out or f"runs/{name}")
 
 
 def results_of(given: argparse.Namespace, name: str) -> ResultsFile:
-    """Where the raw results of a study are."""
+    """The file of a study's raw results."""
     if given.results is None:
         return ResultsFile(storage_of(given, name), "results.json")
     path = given.results if given.results.suffix == ".json" else given.results / f"{name}.json"
@@ -44,8 +44,10 @@ def results_of(given: argparse.Namespace, name: str) -> ResultsFile:
 
 
 def study_of(name: str) -> Study:
-    """The study; a summary has no rows to train, so that it is refused."""
+    """The study with this name; `ConfigError` for a summary, which has no rows to train."""
     summary = read_summary(name)
     if summary is not None:
-        raise ConfigError(f"{name} sums up other studies; name one: {', '.join(summary.studies)}.")
+        raise ConfigError(
+            f"{name} sums up other studies; name one of {', '.join(summary.studies)}."
+        )
     return read_study(name)

@@ -3,12 +3,11 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pairvdn.checks import hint
-from pairvdn.cli.extras import drawing
 from pairvdn.cli.study_arguments import add_only, results_of, study_of, study_parser
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.errors import FolderError
@@ -44,7 +43,7 @@ def table_main(arguments: Sequence[str]) -> int:
     if given.write:
         return _write_tables(given)
     if given.study is None:
-        raise ConfigError("which study? See `pairvdn study list`.")
+        raise ConfigError("Name a study: pairvdn study table STUDY; see `pairvdn study list`.")
     summary = read_summary(given.study)
     if summary is not None:
         print(
@@ -67,21 +66,21 @@ def _known(results: ResultsFile, name: str) -> Mapping[str, Any]:
     rows = results.rows()
     if not rows:
         raise FolderError(
-            f"There are no results in {results}; `pairvdn study run {name}` makes them, --results "
-            "names others."
+            f"There are no results in {results}; make them with `pairvdn study run {name}`, or "
+            "name others with --results."
         )
     return rows
 
 
 def print_table(study: Study, results: ResultsFile) -> None:
-    """Print the Markdown table, the sources of its references, and where the raw results are."""
-    found = results.read()
-    if not found.get("rows"):
+    """Print the Markdown table, the sources of its references, and the path of the raw results."""
+    stored = results.read()
+    if not stored.get("rows"):
         print(f"no row is finished yet: {results}")
         return
-    if note := _note(found):
+    if note := _note(stored):
         print(f"**{note}**\n")
-    print(to_markdown(study_table(study, found["rows"])))
+    print(to_markdown(study_table(study, stored["rows"])))
     print(
         "Brackets are 95 % bootstrap intervals over training seeds, or over episodes of one seed."
     )
@@ -93,7 +92,7 @@ def print_table(study: Study, results: ResultsFile) -> None:
 def _note(results: Mapping[str, Any]) -> str:
     changed = results.get("changed", {})
     fields = ", ".join(f"{field} = {value}" for field, value in changed.items())
-    return f"Not the study as it is written: {fields}." if changed else ""
+    return f"This study was changed on the command line: {fields}." if changed else ""
 
 
 def _write_tables(given: argparse.Namespace) -> int:
@@ -110,9 +109,9 @@ def _write_tables(given: argparse.Namespace) -> int:
 
 
 def _real(results: ResultsFile, name: str) -> Mapping[str, Any]:
-    """The rows of a study as it is written; pages show no others."""
+    """The rows of an unchanged study; pages show no others."""
     if note := _note(results.read()):
-        raise FolderError(f"{results}: {note} Pages show only studies as they are written.")
+        raise FolderError(f"{results}: {note} Pages show unchanged studies only.")
     return _known(results, name)
 
 
@@ -121,7 +120,7 @@ def figure_main(arguments: Sequence[str]) -> int:
     parser = study_parser("figure", "Draw the figures of a study as PNG and SVG.")
     add_only(parser, "these figures")
     parser.add_argument(
-        "--to", type=Path, metavar="FOLDER", help="where the files go (now OUT/figures)"
+        "--to", type=Path, metavar="FOLDER", help="folder of the files; default: OUT/figures"
     )
     given = parser.parse_all(arguments)
     study = study_of(given.study)
@@ -131,29 +130,33 @@ def figure_main(arguments: Sequence[str]) -> int:
     if given.to is None and "://" in (given.out or ""):
         raise ConfigError(f"--to must name a folder for the figures, because {given.out} is a URL.")
     runs, results = Path(given.out or f"runs/{study.name}"), results_of(given, study.name)
-    found = results.read()
-    draw: Callable[..., list[Path]] = drawing("study_figures").draw_figure
+    stored = results.read()
+    rows = stored.get("rows", {})
+    from pairvdn.viewing.study_figures import draw_figure  # needs matplotlib
+
     for name in given.only or study.figures:
-        missing = _missing(study, name, found.get("rows", {}), runs)
+        missing = _missing(study, name, rows, runs)
         if missing and given.only:
             raise FolderError(missing)
         if missing:
             print(f"left out: {missing}", file=sys.stderr)
             continue
         target = given.to or runs / "figures"
-        for path in draw(study, name, found.get("rows", {}), runs, target, note=_note(found)):
+        for path in draw_figure(study, name, rows, runs, target, note=_note(stored)):
             print(path)
     return 0
 
 
 def _missing(study: Study, name: str, rows: Mapping[str, Any], runs: Path) -> str:
-    """The reason why a figure cannot be drawn yet, or nothing."""
+    """The reason why a figure cannot be drawn yet; empty if it can."""
     figure = study.figures[name]
     if isinstance(figure, RandomPlay):
         return ""
     if isinstance(figure, Episodes):
         untrained = [row for row in figure.rows if not (runs / row / "config.toml").exists()]
         command = f"`pairvdn study run {study.name} --only {' '.join(untrained)}`"
-        return f"figure {name} needs runs in {runs}; {command} trains them." if untrained else ""
+        return (
+            f"figure {name} needs runs in {runs}; train them with {command}." if untrained else ""
+        )
     command = f"`pairvdn study run {study.name}`"
-    return "" if rows else f"figure {name} needs results; {command} makes them."
+    return "" if rows else f"figure {name} needs results; make them with {command}."

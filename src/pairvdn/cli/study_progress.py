@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import functools
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from pairvdn.runs.epochs import Report
 from pairvdn.studies import Cell, Event, OnEvent, Status
 
 _BAD = ("failed", "diverged")
-# The order in which cells are shown if there is not room for all.
+# If there is not room for all cells, those in the first of these states are shown.
 _ORDER = (
     *("running", "failed", "diverged", "busy", "stopped"),
     *("waiting", "finished", "finished before"),
@@ -22,7 +23,7 @@ _COLUMNS = ("steps/s", "return", "greedy return", "left")
 
 
 class Progress:
-    """The state and epoch of each cell, gathered from its events."""
+    """The state and the last numbers of each cell, from its events."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self.states: dict[str, str] = {cell.name: "waiting" for cell in cells}
@@ -31,7 +32,7 @@ class Progress:
         self.failures: dict[str, Status] = {}
 
     def note(self, name: str, event: Event) -> None:
-        """Take in an event of a cell."""
+        """Record an event of a cell."""
         if isinstance(event, Status):
             self.states[name] = event.state
             if event.state in _BAD:
@@ -42,15 +43,15 @@ class Progress:
 
     def counts(self) -> str:
         """The number of cells in each state."""
-        found = Counter(self.states.values())
-        return ", ".join(f"{found[state]} {state}" for state in _ORDER if found[state])
+        counts = Counter(self.states.values())
+        return ", ".join(f"{counts[state]} {state}" for state in _ORDER if counts[state])
 
     def reasons(self) -> list[str]:
-        """The reasons of failures; a traceback, if there is one, comes first."""
+        """The reasons of failures, each after its traceback, if there is one."""
         return [
             text
-            for name, one in self.failures.items()
-            for text in (one.details, f"{name}: {one.state}: {one.reason}")
+            for name, status in self.failures.items()
+            for text in (status.details, f"{name}: {status.state}: {status.reason}")
             if text
         ]
 
@@ -59,7 +60,7 @@ class Progress:
 def cells_progress(
     cells: Sequence[Cell], *, quiet: bool, stream: Stream | None = None
 ) -> Iterator[OnEvent]:
-    """The callback for events; at the end, failed cells are printed with their reasons."""
+    """The callback for events; at the end, prints the reasons of failed cells."""
     stream = stream or sys.stdout
     progress = Progress(cells)
     try:
@@ -67,26 +68,19 @@ def cells_progress(
             with _live(progress, stream) as on_event:
                 yield on_event
         else:
-            yield _Lines(progress, stream, quiet=quiet).on_event
+            yield functools.partial(_print_event, progress, stream, quiet)
     finally:
         for text in progress.reasons():
             print(text, file=sys.stderr, flush=True)
 
 
-class _Lines:
-    """A line for each new status, and warnings."""
-
-    def __init__(self, progress: Progress, stream: Stream, *, quiet: bool) -> None:
-        self._progress, self._stream, self._quiet = progress, stream, quiet
-
-    def on_event(self, name: str, event: Event) -> None:
-        """Print a status or a warning."""
-        self._progress.note(name, event)
-        if isinstance(event, str) and event.startswith("warning"):
-            print(f"{name}: {event}", file=sys.stderr, flush=True)
-        if isinstance(event, Status) and not self._quiet:
-            text = f"{name}: {event.state} ({self._progress.counts()})"
-            print(text, file=self._stream, flush=True)
+def _print_event(progress: Progress, stream: Stream, quiet: bool, name: str, event: Event) -> None:
+    """Print a status, unless quiet, or a warning."""
+    progress.note(name, event)
+    if isinstance(event, str) and event.startswith("warning"):
+        print(f"{name}: {event}", file=sys.stderr, flush=True)
+    if isinstance(event, Status) and not quiet:
+        print(f"{name}: {event.state} ({progress.counts()})", file=stream, flush=True)
 
 
 @contextlib.contextmanager
@@ -99,7 +93,7 @@ def _live(progress: Progress, stream: Stream) -> Iterator[OnEvent]:
 
     def draw() -> Any:
         took = datetime.timedelta(seconds=round((datetime.datetime.now() - began).total_seconds()))
-        # Two lines of heads, the caption, and the line of the prompt.
+        # Room for the heads, the caption and the prompt.
         return _table(progress, room=max(1, console.height - 6), caption=f"after {took}")
 
     with Live(get_renderable=draw, console=console, refresh_per_second=2) as live:
@@ -113,7 +107,7 @@ def _live(progress: Progress, stream: Stream) -> Iterator[OnEvent]:
 
 
 def _table(progress: Progress, *, room: int, caption: str) -> Any:
-    """The most urgent cells, as many as there is room for."""
+    """The most urgent cells that fit."""
     from rich.table import Table
     from rich.text import Text
 

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from pairvdn.evaluation import Estimate, Summary
 
 
-def interval(one: Summary | None, digits: int = 3) -> str:
-    """A mean and its interval; a dash for nothing."""
-    return "–" if one is None else estimate(Estimate(one.mean, one.low, one.high), digits)
+def interval(summary: Summary | None, digits: int = 3) -> str:
+    """A mean and its interval; a dash for None."""
+    if summary is None:
+        return "–"
+    return estimate(Estimate(summary.mean, summary.low, summary.high), digits)
 
 
-def estimate(one: Estimate, digits: int = 3) -> str:
+def estimate(number: Estimate, digits: int = 3) -> str:
     """A number and its interval, if it has one."""
-    if one.low is None or one.high is None:
-        return f"{one.value:.{digits}f}"
-    return f"{one.value:.{digits}f} [{one.low:.{digits}f}, {one.high:.{digits}f}]"
+    if number.low is None or number.high is None:
+        return f"{number.value:.{digits}f}"
+    return f"{number.value:.{digits}f} [{number.low:.{digits}f}, {number.high:.{digits}f}]"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -22,10 +24,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
-        first, *others = (
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join([first, *others]).rstrip()
+        first, *others = zip(cells, widths, strict=True)
+        aligned = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        return "  ".join(aligned).rstrip()
 
     return "\n".join([line(heads), "  ".join("-" * width for width in widths), *map(line, rows)])

@@ -1,19 +1,20 @@
 """`pairvdn train`: a new run from a preset."""
 
 import argparse
+import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from pairvdn.cli.devices import add_device_flags, flat, shards_of
+from pairvdn.cli.devices import add_device_flags, shards_of
 from pairvdn.cli.flags import (
     Parser,
+    Whole,
     add_config_flags,
-    add_trust_flag,
     changed,
     find_modules_here,
     find_named_modules,
-    positive,
     renamed,
 )
 from pairvdn.cli.progress import progress
@@ -23,16 +24,17 @@ from pairvdn.config.presets import is_preset
 from pairvdn.envs import external
 from pairvdn.runs import train
 from pairvdn.runs.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
+from pairvdn.studies.records import flat
 
 ABOUT = """Train from a preset: ENV/METHOD is our own recipe, ENV/METHOD-paper has the paper's
 hyper-parameters; `pairvdn list` names them all. Instead of a preset, name
 
   jaxmarl:NAME             an environment of JaxMARL
   pettingzoo:MODULE.ENV    an environment of PettingZoo
-  mypackage.door:Door      your own class or function, here and after --method and the like
+  mypackage.door:Door      your own class or function; --method and others accept them, too
   FILE.toml                the config of another run
 
-Every field of the config is a flag; which there are depends on the preset:
+Every field of the config is a flag. The preset decides which flags exist:
 `pairvdn train box-jump/pairvdn --help`."""
 
 
@@ -44,40 +46,29 @@ def main(arguments: Sequence[str]) -> int:
         "--out", type=Path, metavar="FOLDER", help="a new folder; default: runs/ENV-METHOD-NUMBER"
     )
     parser.add_argument(
-        "--seeds", metavar="N", help="number of seeds, counted from --seed, trained side by side"
+        "--seeds", action=Whole, help="number of seeds, from --seed on, to train side by side"
     )
-    add_trust_flag(parser)
+    parser.add_trust()
     add_device_flags(parser)
     add_output_flags(parser)
     config = preset_config(parser, arguments)
     given = parser.parse_all(arguments)
     config = changed(config, given)
-    seeds = None if given.seeds is None else positive("--seeds", given.seeds)
-    require_loggers(given)
     out = given.out or _free_folder(config)
-    settings = {"command": "train", "out": out.name, "seeds": seeds, **flat(config.to_dict())}
-    shards = shards_of(given, settings)
-    with progress(quiet=given.quiet) as (on_epoch, say):
-        train(
-            config,
-            out,
-            num_seeds=seeds,
-            on_epoch=on_epoch,
-            say=say,
-            make_loggers=lambda folder: loggers(folder, config, given),
-            shards=shards,
-        )
-        say(f"finished: {out}")
+    settings = {"command": "train", "out": out.name, "seeds": given.seeds}
+    with session(given, config, settings) as keywords:
+        train(config, out, num_seeds=given.seeds, **keywords)
+        keywords["say"](f"finished: {out}")
     return 0
 
 
 def preset_config(parser: Parser, arguments: Sequence[str], default: str | None = None) -> Config:
-    """The config of the preset among the arguments, whose fields become flags of the parser."""
+    """The config of the preset on the command line; its fields become flags of the parser."""
     preset = _preset_among(arguments) or default
     if preset is None:
         if {"-h", "--help"} & set(arguments):
             parser.parse_args(["--help"])
-        raise ConfigError(f"which preset? {parser.prog} PRESET; see `pairvdn list`.")
+        raise ConfigError(f"Name a preset: {parser.prog} PRESET; see `pairvdn list`.")
     try:
         config = renamed(_read(preset, trust="--trust" in arguments), arguments)
     except ConfigError as error:
@@ -88,11 +79,11 @@ def preset_config(parser: Parser, arguments: Sequence[str], default: str | None 
 
 
 def _preset_among(arguments: Sequence[str]) -> str | None:
-    """The argument that names a preset: the first, or one after flags that looks like a preset."""
+    """The argument that names a preset: the first, or one after flags that looks like one."""
     if arguments and not arguments[0].startswith("-"):
         return arguments[0]
     pairs = itertools.pairwise(arguments)
-    return next((one for flag, one in pairs if _looks_like_preset(one, after=flag)), None)
+    return next((text for flag, text in pairs if _looks_like_preset(text, after=flag)), None)
 
 
 def _looks_like_preset(argument: str, *, after: str) -> bool:
@@ -116,17 +107,16 @@ def _read(preset: str, *, trust: bool) -> Config:
 
 
 def _with_installation(preset: str, error: ConfigError) -> ConfigError:
-    """With the command that installs a library's package, whose name the user has typed."""
+    """The error with the command that installs the missing package of an external library."""
     cause = error.__cause__
-    if preset.partition(":")[0] not in external.LIBRARIES or not isinstance(
-        cause, ModuleNotFoundError
-    ):
+    is_external = preset.partition(":")[0] in external.LIBRARIES
+    if not is_external or not isinstance(cause, ModuleNotFoundError):
         return error
     return ConfigError(f"{error} If {cause.name} is a package: pip install {cause.name}")
 
 
 def add_output_flags(parser: Parser) -> None:
-    """Flags about what is printed and logged."""
+    """Flags of output and loggers."""
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
     parser.add_argument("--wandb", action="store_true", help="log to Weights & Biases as well")
     parser.add_argument(
@@ -136,14 +126,27 @@ def add_output_flags(parser: Parser) -> None:
     )
 
 
-def require_loggers(given: argparse.Namespace) -> None:
-    """Refuse a logger that is not installed, before anything is written."""
+@contextlib.contextmanager
+def session(
+    given: argparse.Namespace, config: Config, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The arguments of `train` and `resume` from the flags: progress, loggers and devices.
+
+    `settings`, like the config, must be the same in all processes that train together.
+    """
     if given.wandb:
         require_wandb()
+    shards = shards_of(given, {**settings, **flat(config.to_dict())})
+    with progress(quiet=given.quiet) as (on_epoch, say):
+        yield {
+            "on_epoch": on_epoch,
+            "say": say,
+            "make_loggers": lambda folder: _loggers(folder, config, given),
+            "shards": shards,
+        }
 
 
-def loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
-    """The loggers that get the metrics besides the folder."""
+def _loggers(folder: Path, config: Config, given: argparse.Namespace) -> list[Logger]:
     chosen: list[Logger] = []
     if has_tensorboard() and not given.no_tensorboard:
         chosen.append(tensorboard(folder))

@@ -1,7 +1,7 @@
 """Checkpoints: trees of arrays on disk, written atomically and verified when read.
 
 A checkpoint is a folder: for each part a `.npz` of named leaves (no pickle), and `manifest.json`
-with the shape, type and checksum of every leaf, and some facts.
+with the shape, type and checksum of every leaf, and facts such as the epoch.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ Tree = TypeVar("Tree")
 
 
 class DamagedError(Exception):
-    """A checkpoint that differs from the one that was written."""
+    """A checkpoint that is incomplete, or was changed after it was written."""
 
 
 def named_leaves(tree: Any, inside: str = "") -> dict[str, np.ndarray]:
@@ -38,9 +38,9 @@ def write(
 ) -> None:
     """Write a checkpoint so that a complete one, old or new, exists at any moment.
 
-    `inside` is the path of the parts within a larger tree, as for `read`.
-    The new folder is written beside the old one. A folder cannot replace another one atomically,
-    so the old one is renamed for an instant; `existing` finds it there.
+    `inside` is the path of the parts in a larger tree, as in `read`. The new folder is written
+    beside the old one. A folder cannot replace another atomically, so the old one is renamed for
+    an instant; `existing` finds it under that name.
     """
     new = folder.with_name(f".new-{folder.name}")
     _remove(new)
@@ -80,8 +80,7 @@ def facts(folder: Path) -> dict[str, Any]:
 def read(folder: Path, part: str, like: Tree, *, inside: str = "") -> Tree:
     """A part of a checkpoint, as a tree of numpy arrays with the structure of `like`.
 
-    `inside` is the path of `like` in the tree that was written, so that a few leaves of many can be
-    read.
+    `inside` is the path of `like` in the tree that was written: it reads a few leaves of many.
     """
     described = _manifest(folder)["parts"].get(part)
     if described is None:

@@ -21,13 +21,13 @@ from pairvdn.runs.training import Training
 
 _NOT_EXACT = (
     "warning: environments on the host cannot be saved: their episodes restart, so the resumed run "
-    "is not exactly the one that was stopped"
+    "differs from an uninterrupted one"
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A training with a folder for each seed, and the folder that the user named."""
+    """A training, a folder for each of its seeds, and the folder that the user named."""
 
     config: Config
     folders: Sequence[RunFolder]
@@ -60,7 +60,7 @@ def run_epochs(
         if run.training.group.size == 1:
             raise
         raise RunError(
-            f"Another process of this run has ended ({one_line(error)}); restart all of them with "
+            f"Another process of this run has ended ({one_line(error)}); resume in all processes: "
             f"`pairvdn resume {run.named}`."
         ) from error
 
@@ -72,17 +72,17 @@ class _Loop:
         self.config, self.folders, self.training = run.config, run.folders, run.training
         self.named, self.say = run.named, say
         self.group = self.training.group
-        found = self.group.all_or_none(
+        newest = self.group.all_or_none(
             lambda: newest_sound(self.folders, self.training.learner.shape(), say)
         )
-        self.epoch = self.saved_at = 0 if found is None else int(found.states[0].epoch)
-        self._require_same_start(-1 if found is None else self.epoch)
-        if found is None:
+        self.epoch = self.saved_at = 0 if newest is None else int(newest.states[0].epoch)
+        self._require_same_start(-1 if newest is None else self.epoch)
+        if newest is None:
             say("compiling the start ...")
             self.state, self.seconds = self.training.init(), 0.0
         else:
-            self.state, self.seconds = self.training.join(found.states), found.seconds
-            self._warn_if_not_exact(found.place)
+            self.state, self.seconds = self.training.join(newest.states), newest.seconds
+            self._warn_if_not_exact(newest.devices)
         self.group.all_or_none(self._discard_later_epochs)
         best = [_best_return(folder, self.epoch) for folder in self.folders]
         self.best: list[float] = self.group.first(np.array(best)).tolist()
@@ -90,20 +90,20 @@ class _Loop:
         self.saving = 0.0  # seconds
 
     def _require_same_start(self, epoch: int) -> None:
-        """Processes that start from different states would wait for each other forever."""
+        """Raise `RunError` if processes start from different epochs: they would hang."""
         if self.group.largest(epoch) != -self.group.largest(-epoch):
             raise RunError(
                 f"The processes of this run see different checkpoints in {self.named}: use a "
-                "folder on a file system that they share."
+                "folder on a shared file system."
             )
 
-    def _warn_if_not_exact(self, place: str | None) -> None:
+    def _warn_if_not_exact(self, devices: str | None) -> None:
         if not self.training.exact:
             self.say(_NOT_EXACT)
-        if place not in (None, self.training.place):
+        if devices not in (None, self.training.devices):
             self.say(
-                f"warning: trained on {place} and resumed on {self.training.place}: the results "
-                "are the same in distribution, not in bits"
+                f"warning: trained on {devices} and resumed on {self.training.devices}: the "
+                "results are the same in distribution, not in bits"
             )
 
     def _discard_later_epochs(self) -> None:
@@ -138,7 +138,7 @@ class _Loop:
         self._name_diverged()
         if self.epoch > first:
             took = time.monotonic() - began
-            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it spent on saving")
+            self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it for saving")
 
     def _epoch(self) -> list[dict[str, Any]]:
         """Train, evaluate, and append the metrics."""
@@ -203,7 +203,7 @@ class _Loop:
     def _write(self, states: Sequence[LearnerState]) -> None:
         if self.group.leads:
             for folder, state in zip(self.folders, states, strict=True):
-                save(folder, state, seconds=self.seconds, place=self.training.place)
+                save(folder, state, seconds=self.seconds, devices=self.training.devices)
             for folder in self.folders:  # after all are saved: seeds resume from a common epoch
                 folder.prune(self.config.checkpoints.keep)
 
@@ -215,11 +215,11 @@ class _Loop:
         raise Interrupted(
             signum,
             f"stopped after epoch {self.epoch} of {self.config.epochs}; "
-            f"continue with `pairvdn resume {self.named}`",
+            f"resume with `pairvdn resume {self.named}`",
         )
 
     def _stop_if_diverged(self) -> None:
-        """A single run that diverged cannot learn any more; its last finite state is saved."""
+        """Save the last finite state of a single run that diverged, and raise `Diverged`."""
         if len(self.folders) > 1:
             return
         (divergence,) = self.training.split(self.state.learned.divergence)
@@ -235,7 +235,7 @@ class _Loop:
 
 
 def _best_return(folder: RunFolder, epochs: int) -> float:
-    """The return to exceed; a best checkpoint of a discarded epoch does not count."""
+    """The best return so far; a best checkpoint of a discarded epoch does not count."""
     if not folder.has_best(epochs):
         return -np.inf
     lines = read_metrics(folder.path)

@@ -1,4 +1,4 @@
-"""Errors about runs on disk; every message is one line for the person who runs the command."""
+"""Errors about runs on disk; every message is one line for the user."""
 
 
 class RunError(Exception):
@@ -13,8 +13,8 @@ class BusyError(RunError):
     """A run folder that another process is training."""
 
 
-class Interrupted(Exception):  # noqa: N818 - named for what happened, as it is read
-    """A signal asked the run to stop, and it stopped after saving."""
+class Interrupted(Exception):  # noqa: N818 - the end of a run, not an error
+    """A run that stopped, after saving, because of a signal."""
 
     def __init__(self, signum: int, message: str) -> None:
         super().__init__(message)

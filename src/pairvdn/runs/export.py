@@ -1,4 +1,4 @@
-"""Exported runs: the value without the training state, small enough to mail or to ship."""
+"""Exporting a run: its value without the training state, small enough to share."""
 
 import shutil
 from pathlib import Path
@@ -12,16 +12,12 @@ from pairvdn.runs.saving import explained
 
 
 def export(
-    folder: str | Path,
-    out: str | Path,
-    checkpoint: Which = "last",
-    *,
-    trust: bool = False,
+    folder: str | Path, out: str | Path, checkpoint: Which = "last", *, trust: bool = False
 ) -> int:
-    """Copy the learned value, config and versions of a run into a new folder; its size in bytes.
+    """Copy the value, config and versions of a run into a new folder, and return its size in bytes.
 
-    The copy is a run folder for everything but training: evaluate, watch, play and load accept it.
-    It lacks the replay, the environments, the optimiser's state and the target network.
+    `load`, evaluate, watch and play accept the copy. It cannot be trained further: it lacks the
+    replay, the environments, the optimiser's state and the target network.
     """
     loaded, small = load(folder, checkpoint, trust=trust), RunFolder(Path(out))
     require_new(small.path)

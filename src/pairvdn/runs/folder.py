@@ -1,37 +1,43 @@
-"""The layout of a run folder, and reading its text files.
+"""Run folders: their layout, their text files, their lock, and those that ship with the package.
 
 ```
 RUN/
   config.toml      every setting, resolved
   versions.json    the software and device it was made with
   metrics.jsonl    one line per epoch; everything that depends on time is under "clock"
-  checkpoints/     epoch-000012/ ..., and best/, by the evaluations while training
+  checkpoints/     epoch-000012/ ..., and best/, chosen by the evaluations during training
   evaluations/     results of `pairvdn evaluate`
-  lock             held by the process that trains
+  lock             held by the training process
 ```
-A folder of several seeds has `seeds.json` and `config.toml`, and a run `seed-K` for each seed.
+A folder of several seeds has `seeds.json`, `config.toml`, and a run folder `seed-K` for each seed.
 """
 
+import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from pairvdn.checks import hint
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs import checkpoint
 from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.errors import FolderError, RunError
+from pairvdn.runs.errors import BusyError, FolderError, RunError
 from pairvdn.runs.versions import versions
 
-CLOCK = "clock"  # the key of a line of metrics for everything that depends on time
+CLOCK = "clock"  # the key, in a line of metrics, of everything that depends on time
 BEST = "best"
+PRETRAINED = "pretrained:"  # prefix of the names of shipped runs
 VALUE_INSIDE = ".learned.value"  # the path of the value in a checkpoint's part `learner`
 REPLAYS_KEPT = 2
-# Left behind by a process that died before the folder became a run.
+# Files of a process that died before the folder became a run.
 _LEFTOVERS = {
     "lock",
     "checkpoints",
@@ -117,7 +123,7 @@ class RunFolder:
             os.fsync(file.fileno())
 
     def cut(self, epochs: int) -> None:
-        """Keep the lines of the first `epochs` epochs."""
+        """Keep only the metrics of the first `epochs` epochs."""
         kept = [line for line in read_metrics(self.path) if line["epoch"] < epochs]
         if len(kept) < epochs:
             raise RunError(
@@ -130,7 +136,7 @@ class RunFolder:
 def read_config(folder: Path, *, trust: bool = False) -> Config:
     """The config of a run folder or of a folder of several seeds.
 
-    `trust`: import the classes that the config names; only for folders that you trust.
+    `trust` imports the modules that the config names: only for folders that you trust.
     """
     require_run(folder)
     file = folder / "config.toml"
@@ -141,7 +147,7 @@ def read_config(folder: Path, *, trust: bool = False) -> Config:
 
 
 def require_run(folder: Path) -> None:
-    """Raise `FolderError` unless a folder holds a run or several; its config is not read."""
+    """Raise `FolderError` unless a folder holds one run or several; does not read the config."""
     if not folder.exists():
         raise FolderError(f"There is no folder {folder}.")
     if not (folder / "config.toml").is_file():
@@ -149,7 +155,7 @@ def require_run(folder: Path) -> None:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The metrics of a run that have been written so far."""
+    """The metrics of a run so far, one record per epoch."""
     try:
         text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -161,7 +167,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def parse_metrics(text: str) -> list[dict[str, Any]]:
-    """The lines of metrics, without one that is incomplete yet."""
+    """The lines of metrics, without an incomplete last one."""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -204,3 +210,48 @@ def require_new(folder: Path) -> None:
         raise FolderError(
             f"{folder} exists: resume it with `pairvdn resume {folder}`, or choose another folder."
         )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder/lock`, or raise `BusyError` if another living process holds it.
+
+    The kernel drops the lock when its process dies. The text in the file is then out of date, and
+    the next process overwrites it.
+    """
+    with (folder / "lock").open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "another process"
+            raise BusyError(f"{folder} is being trained by {holder}; stop that first.") from None
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        file.flush()
+        yield
+
+
+def pretrained_names() -> tuple[str, ...]:
+    """The names of all runs that ship with the package."""
+    return tuple(sorted(entry.name for entry in _shipped().iterdir() if entry.is_dir()))
+
+
+def run_path(name: str | Path) -> Path:
+    """The folder of a run, given as a path or as `pretrained:NAME`."""
+    if not str(name).startswith(PRETRAINED):
+        return Path(name)
+    shipped = str(name).removeprefix(PRETRAINED)
+    if shipped not in pretrained_names():
+        raise FolderError(f"There is no {name}; {hint(shipped, pretrained_names())}")
+    return _shipped() / shipped
+
+
+def is_pretrained(folder: Path) -> bool:
+    """Whether a folder ships with the package, where nothing may be written."""
+    return folder.parent == _shipped()
+
+
+def _shipped() -> Path:
+    return Path(str(resources.files("pairvdn"))) / "pretrained"

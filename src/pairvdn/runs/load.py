@@ -15,8 +15,7 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Task
 from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs.errors import FolderError, RunError
-from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder, read_config, seeds_of
-from pairvdn.runs.pretrained import run_path
+from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder, read_config, run_path, seeds_of
 from pairvdn.runs.saving import require_same
 from pairvdn.values import Value
 
@@ -25,11 +24,7 @@ Which = Literal["last", "best"]  # checkpoint
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-    """A learned value, ready to act, with its environment and config.
-
-    `epoch` is the number of epochs before the checkpoint, `action_repeat` the number of
-    environment steps per agent step.
-    """
+    """A learned value with its environment and config; the checkpoint is after `epoch` epochs."""
 
     value: Value[Any]
     env: Task
@@ -44,7 +39,7 @@ def load(folder: str | Path, checkpoint: Which = "last", *, trust: bool = False)
     """Load the value of a run, finished or in training.
 
     `last` is the newest intact checkpoint, `best` the one with the best evaluation. `trust`
-    imports the classes that the run's config names; only for folders that you trust.
+    imports the modules that the run's config names: only for folders that you trust.
     """
     folder = run_path(folder)
     if checkpoint not in ("last", BEST):
@@ -52,7 +47,9 @@ def load(folder: str | Path, checkpoint: Which = "last", *, trust: bool = False)
     config = read_config(folder, trust=trust)
     seeds = seeds_of(folder)
     if seeds is not None:
-        raise FolderError(f"{folder} holds {len(seeds)} runs; name one, {folder}/seed-{seeds[0]}.")
+        raise FolderError(
+            f"{folder} holds {len(seeds)} runs; name one, for example {folder}/seed-{seeds[0]}."
+        )
     env = config.build_env()
     value, epoch = _read_value(RunFolder(folder), checkpoint, config, env)
     return Loaded(
@@ -85,4 +82,4 @@ def _read_value(folder: RunFolder, which: str, config: Config, env: Task) -> tup
             require_same(path, array, like)
         value: Value[Any] = eqx.combine(jax.tree.map(jnp.asarray, arrays), rest)
         return value, epoch
-    raise RunError(f"{folder.path} has no {which} checkpoint yet, or only damaged ones.")
+    raise RunError(f"{folder.path} has no {which} checkpoint, or only damaged ones.")

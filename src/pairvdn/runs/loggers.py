@@ -11,13 +11,13 @@ from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.folder import CLOCK
 
-# Takes the seed and a line of metrics.
+# Called with a seed and a line of its metrics.
 Log = Callable[[int, Mapping[str, Any]], None]
 Logger = contextlib.AbstractContextManager[Log]
 
 
 def scalars(line: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of a line of metrics, those of the evaluation and the clock included."""
+    """The numbers of a line of metrics, including its clock and evaluation."""
     numbers = {key: value for key, value in line.items() if isinstance(value, int | float)}
     clock = {f"{CLOCK}/{key}": value for key, value in line[CLOCK].items()}
     evaluation = {"evaluation/return": line["evaluation"]["mean"]} if "evaluation" in line else {}
@@ -38,7 +38,7 @@ def tensorboard(folder: Path) -> Iterator[Log]:
 
     def log(seed: int, line: Mapping[str, Any]) -> None:
         if seed not in writers:
-            # Steps that were logged before a kill and are repeated replace the old ones.
+            # Epochs that are trained again after a kill replace those logged before.
             target = str(folder / "tensorboard" / f"seed-{seed}")
             writers[seed] = SummaryWriter(target, purge_step=line["epoch"])
         for name, number in scalars(line).items():
@@ -62,14 +62,14 @@ def wandb(folder: Path, config: Config) -> Iterator[Log]:
     """Log to Weights & Biases; `WANDB_MODE=offline` keeps everything in `folder/wandb`."""
     import wandb as library
 
-    # The same folder continues its curve; two folders of the same name have two curves.
-    place = zlib.crc32(str(folder.resolve()).encode())
+    # A resumed folder continues its curve; two folders of the same name have two curves.
+    location = zlib.crc32(str(folder.resolve()).encode())
     run = library.init(
         project="pairvdn",
         name=folder.name,
         dir=str(folder),
         config=config.to_dict(),
-        id=f"{folder.name}-{place:08x}",
+        id=f"{folder.name}-{location:08x}",
         resume="allow",
     )
 

@@ -18,7 +18,7 @@ from pairvdn.runs.checkpoint import DamagedError
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.folder import BEST, RunFolder
 
-# At least this many times the duration of the last save passes before the next one.
+# The time between two saves is at least this many times the duration of the first of them.
 LEAST_REST = 20
 
 
@@ -36,7 +36,7 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunError(f"Cannot write to {error.filename or folder}: {reason}{left}.") from error
 
 
-def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) -> None:
+def save(folder: RunFolder, state: LearnerState, *, seconds: float, devices: str) -> None:
     """Save the whole state of a run, after its metrics."""
     epoch = int(state.epoch)
     used = int(state.replay.size)
@@ -45,7 +45,7 @@ def save(folder: RunFolder, state: LearnerState, *, seconds: float, place: str) 
     )
     parts = {"learner": without_replay(state), "replay": replay}
     folder.sync_metrics()
-    facts = {"epoch": epoch, "seconds": seconds, "place": place}
+    facts = {"epoch": epoch, "seconds": seconds, "place": devices}
     checkpoint.write(folder.checkpoint_at(epoch), parts, facts)
 
 
@@ -79,34 +79,34 @@ def restore(path: Path, shape: LearnerState) -> LearnerState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Restored:
     """Saved states of all runs, their training time so far, and their devices."""
 
     states: Sequence[LearnerState]
     seconds: float
-    place: str | None  # None in runs of older versions
+    devices: str | None  # None in runs of older versions
 
 
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
-) -> Found | None:
-    """The newest states that all runs have intact, with replay; None if some run has none."""
-    common = set.intersection(*({path.name for path in one.saved()} for one in folders))
+) -> Restored | None:
+    """The newest intact states that all runs share, with replay; None if a run has none."""
+    common = set.intersection(*({path.name for path in folder.saved()} for folder in folders))
     for name in sorted(common, reverse=True):
-        paths = [one.checkpoints / name for one in folders]
+        paths = [folder.checkpoints / name for folder in folders]
         try:
             states = [restore(path, shape) for path in paths]
             facts = checkpoint.facts(paths[0])
         except DamagedError as error:
             say(f"warning: checkpoint {name} is damaged ({error}); trying the one before")
             continue
-        return Found(states, float(facts["seconds"]), facts.get("place"))
-    if common or all(one.saved() for one in folders):
+        return Restored(states, float(facts["seconds"]), facts.get("place"))
+    if common or all(folder.saved() for folder in folders):
         raise RunError(
-            f"{folders[0].path} has no checkpoint that can be resumed, and nothing was changed: "
-            "train in another folder, or move its checkpoints away to start over."
+            f"{folders[0].path} has no intact checkpoint to resume from; nothing was changed. "
+            "Train in another folder, or move its checkpoints away to start over."
         )
-    if any(one.saved() for one in folders):  # stopped during the first save
+    if any(folder.saved() for folder in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")
     return None
 
@@ -137,7 +137,7 @@ def without_replay(state: LearnerState) -> LearnerState:
 
 
 def require_same(path: Path, array: Any, like: Any, *, of_rows: bool = False) -> None:
-    """Raise `RunError` if an array, or its rows, has not the shape or type of the config."""
+    """Raise `RunError` unless an array, or its rows, has the shape and type of the config."""
     first = 1 if of_rows else 0
     if (array.shape[first:], array.dtype) != (like.shape[first:], like.dtype):
         raise RunError(f"{path} does not fit config.toml; was that file changed?")

@@ -17,21 +17,21 @@ from pairvdn.envs import Environment, HostEnvironment
 from pairvdn.learning import Diverged
 from pairvdn.runs import checkpoint
 from pairvdn.runs.devices.layout import Layout
-from pairvdn.runs.devices.process_group import SINGLE
+from pairvdn.runs.devices.processes import SINGLE
 from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.epochs import Report, Run, run_epochs
 from pairvdn.runs.folder import (
     RunFolder,
     is_finished,
+    locked,
     read_config,
     require_new,
     run_folders,
     seeds_of,
 )
-from pairvdn.runs.lock import locked
 from pairvdn.runs.loggers import Logger
 from pairvdn.runs.saving import explained
-from pairvdn.runs.training import SeveralSeeds, training_of_one
+from pairvdn.runs.training import make_training
 
 
 def _ignore(_: Any) -> None:
@@ -51,11 +51,11 @@ def train(
 ) -> None:
     """Train into a new folder; with `num_seeds`, that many seeds side by side in `seed-K`.
 
-    Seeds whose environments are stepped on the host are trained one after the other. With `shards`
-    the run uses several devices; of several processes the first one writes and reports.
+    Seeds whose environments are stepped on the host train one after the other. `shards` names
+    several devices; if there are several processes, the first one writes and reports.
 
-    Returns after the last epoch. Raises `FolderError` if the folder exists, `Interrupted` after a
-    signal, `Diverged` if learning diverged, `RunError` if the state cannot be written.
+    Raises `FolderError` if the folder exists, `Interrupted` after a signal, `Diverged` if learning
+    diverged, `RunError` if the state cannot be written.
     """
     folder = Path(folder)
     config = config if seed is None else config.replace({"seed": seed})
@@ -65,8 +65,10 @@ def train(
     _require_memory(built)
     layout = None if shards is None else shards.layout(built, num_seeds)
     group = SINGLE if layout is None else layout.group
-    with explained(folder), contextlib.ExitStack() as held:
-        group.all_or_none(lambda: _create(folder, config, num_seeds, held) if group.leads else None)
+    with explained(folder), contextlib.ExitStack() as stack:
+        group.all_or_none(
+            lambda: _create(folder, config, num_seeds, stack) if group.leads else None
+        )
         if group.leads:
             say(f"training {config.env.name}/{config.method.name} into {folder}")
         _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
@@ -83,13 +85,13 @@ def resume(
 ) -> bool:
     """Resume a run, or all runs of a folder; False if they are finished.
 
-    The result has the same bits as that of an uninterrupted run, unless environments are stepped
-    on the host, where episodes restart, or the devices differ; a warning says so. `trust` imports
-    the classes that the run's config names. `shards` is as in `train`.
+    The result is bit for bit that of an uninterrupted run, unless episodes restart because
+    environments are stepped on the host, or the devices differ; both print a warning. `trust`
+    imports the modules that the run's config names. `shards` is as in `train`.
     """
     folder = Path(folder)
     config = read_config(folder, trust=trust)
-    if all(is_finished(one, config) for one in run_folders(folder)):
+    if all(is_finished(run, config) for run in run_folders(folder)):
         return False
     built = config.build()
     seeds = seeds_of(folder)
@@ -97,16 +99,16 @@ def resume(
     if shards is not None:
         layout = shards.layout(built, None if seeds is None else len(seeds))
     group = SINGLE if layout is None else layout.group
-    with explained(folder), contextlib.ExitStack() as held:
+    with explained(folder), contextlib.ExitStack() as stack:
         lock = locked(folder) if group.leads else contextlib.nullcontext()
-        group.all_or_none(lambda: held.enter_context(lock))
+        group.all_or_none(lambda: stack.enter_context(lock))
         _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
     return True
 
 
 @dataclasses.dataclass(frozen=True)
 class _Listeners:
-    """Functions that are told about the progress of a run."""
+    """Functions to call with the progress of a run."""
 
     on_epoch: Callable[[Report], None] = _ignore
     say: Callable[[str], None] = _ignore
@@ -114,12 +116,12 @@ class _Listeners:
 
 
 def _create(
-    folder: Path, config: Config, num_seeds: int | None, held: contextlib.ExitStack
+    folder: Path, config: Config, num_seeds: int | None, stack: contextlib.ExitStack
 ) -> None:
     """Lock a new folder and write its constant files."""
     require_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    held.enter_context(locked(folder))
+    stack.enter_context(locked(folder))
     require_new(folder)
     if num_seeds is None:
         RunFolder(folder).create(config)
@@ -139,17 +141,17 @@ def _train_folder(
     """Train all runs of a locked folder, from their newest common checkpoint."""
     group = SINGLE if layout is None else layout.group
     listeners = listeners if group.leads else _Listeners()
-    # A process that cannot see the files of the first one fails here, before any exchange.
+    # A process that cannot see the files of the first one fails here, before training.
     seeds = group.all_or_none(lambda: seeds_of(folder))
     folders = [RunFolder(path) for path in group.all_or_none(lambda: run_folders(folder))]
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         if seeds is not None and group.leads:
             for one, seed in zip(folders, seeds, strict=True):
                 one.path.mkdir(exist_ok=True)
-                held.enter_context(locked(one.path))
+                stack.enter_context(locked(one.path))
                 if not (one.path / "config.toml").exists():
                     one.create(config.replace({"seed": seed}))
-        loggers = [held.enter_context(logger) for logger in listeners.make_loggers(folder)]
+        loggers = [stack.enter_context(logger) for logger in listeners.make_loggers(folder)]
         for run in _runs(config, built, folder, folders, seeds, listeners.say, layout):
             try:
                 run_epochs(run, on_epoch=listeners.on_epoch, say=listeners.say, loggers=loggers)
@@ -169,18 +171,15 @@ def _runs(
     layout: Layout | None,
 ) -> Iterator[Run]:
     """One run for all seeds if they can be compiled together, otherwise one after the other."""
-    if seeds is None:
-        yield Run(config, folders, training_of_one(config, built, config.seed, layout), named)
-    elif isinstance(built.env, Environment):
-        episodes = config.evaluation.episodes
-        training = SeveralSeeds(built.learner, built.env, seeds, episodes=episodes, layout=layout)
+    if seeds is None or isinstance(built.env, Environment):
+        training = make_training(config, built, config.seed if seeds is None else seeds, layout)
         yield Run(config, folders, training, named)
     else:
-        say("environments on the host cannot be compiled: seeds are trained one after the other")
+        say("environments on the host cannot be compiled: seeds train one after the other")
         for seed, folder in zip(seeds, folders, strict=True):
             if not is_finished(folder.path, config):
                 say(f"seed {seed}:")
-                yield Run(config, [folder], training_of_one(config, built, seed), named)
+                yield Run(config, [folder], make_training(config, built, seed), named)
 
 
 def _require_memory(built: Built) -> None:

@@ -1,7 +1,4 @@
-"""Training of one seed, of several side by side, or of one whose environments are on the host.
-
-The loop over epochs calls the same functions in all three cases.
-"""
+"""The training that the loop over epochs calls: compiled for devices, or stepped on the host."""
 
 import abc
 from collections.abc import Callable, Sequence
@@ -19,28 +16,28 @@ from pairvdn.evaluation import greedy_episodes
 from pairvdn.evaluation.host import HostEpisodes
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.updater import Learned
-from pairvdn.runs.devices.layout import Layout, OnOneDevice
-from pairvdn.runs.devices.process_group import SINGLE, ProcessGroup
+from pairvdn.runs.devices.layout import Layout, on_one_device
+from pairvdn.runs.devices.processes import SINGLE, ProcessGroup
 
-_PURPOSE = 2  # evaluations of finished runs draw their episodes with 0 and 1
+_PURPOSE = 2  # of the random numbers; evaluations of finished runs have 0 and 1
 
 
 class Training(abc.ABC):
-    """Training of a fixed list of seeds, whose states and metrics form one tree.
+    """Training of fixed seeds, whose states and metrics form one tree.
 
-    `exact`: a saved and restored state continues bit for bit. `place`: a description of the
-    devices. `group`: the processes that train together.
+    `exact`: a restored state continues bit for bit. `devices`: their description. `group`: the
+    processes that train together.
     """
 
     learner: Learner
     seeds: tuple[int, ...]
     exact: bool
-    place: str
+    devices: str
     group: ProcessGroup
 
     @abc.abstractmethod
     def split(self, tree: Any) -> list[Any]:
-        """The part of each seed, on the host. Views: drop them before the next epoch."""
+        """The part of each seed, on the host: views, to be dropped before the next epoch."""
 
     @abc.abstractmethod
     def join(self, states: Sequence[LearnerState]) -> LearnerState:
@@ -48,7 +45,7 @@ class Training(abc.ABC):
 
     @abc.abstractmethod
     def init(self) -> LearnerState:
-        """States before the first epoch."""
+        """The state before the first epoch."""
 
     @abc.abstractmethod
     def compile(self, state: LearnerState) -> None:
@@ -63,8 +60,12 @@ class Training(abc.ABC):
         """Returns of greedy episodes of each seed, from the same starts every time."""
 
 
-class _OnDevices(Training):
-    """Whole epochs are compiled, for one device unless there is a `layout`."""
+class OnDevices(Training):
+    """Whole epochs are compiled, for one device unless there is a `layout`.
+
+    `seeds` is the seed of a single run, or a list of seeds that are trained side by side: then
+    every leaf has the seeds as its leading axis.
+    """
 
     exact = True
 
@@ -72,34 +73,45 @@ class _OnDevices(Training):
         self,
         learner: Learner,
         env: Environment[Any],
-        seeds: Sequence[int],
+        seeds: int | Sequence[int],
         *,
         episodes: int,
         layout: Layout | None = None,
     ) -> None:
         self.learner = learner
-        self.seeds = tuple(seeds)
-        self.layout = OnOneDevice(learner) if layout is None else layout
-        self.place, self.group = self.layout.name, self.layout.group
-        self._env = env
-        self.keys = self.stack([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
-        self._init = jax.jit(self.over_seeds(self.layout.init))
-        self._jitted = jax.jit(self.over_seeds(self.layout.epoch), donate_argnums=0)
+        self._stacked = not isinstance(seeds, int)
+        self.seeds = (seeds,) if isinstance(seeds, int) else tuple(seeds)
+        self._layout = layout or on_one_device(learner)
+        self.devices, self.group = self._layout.name, self._layout.group
+        self._env, self._episodes = env, episodes
+        self._keys = self._stack([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
+        over_seeds = self._layout.over_seeds if self._stacked else lambda function: function
+        self._init = jax.jit(over_seeds(self._layout.init))
+        self._jitted = jax.jit(over_seeds(self._layout.epoch), donate_argnums=0)
         self._epoch: Callable[..., Any] = self._jitted
-        self._evaluate = jax.jit(self.over_seeds(self._one_evaluation))
-        self._episodes = episodes
+        self._evaluate = jax.jit(over_seeds(self._one_evaluation))
 
-    @abc.abstractmethod
-    def stack(self, trees: Sequence[Any]) -> Any:
+    def _stack(self, trees: Sequence[Any]) -> Any:
         """The trees of all seeds as one, on the host."""
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *trees) if self._stacked else trees[0]
 
-    @abc.abstractmethod
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of one seed's arguments, for all seeds."""
+    def split(self, tree: Any) -> list[Any]:
+        """The part of each seed, on the host."""
+        on_host = self._layout.on_host(tree)
+        if not self._stacked:
+            return [self._layout.gathered(on_host)]
+        leaves, structure = jax.tree.flatten(on_host)
+        rows = zip(*leaves, strict=True)
+        return [self._layout.gathered(jax.tree.unflatten(structure, row)) for row in rows]
+
+    def join(self, states: Sequence[LearnerState]) -> LearnerState:
+        """Copies of the states, on the devices."""
+        stacked = self._stack([self._layout.dealt(state) for state in states])
+        return self._layout.put(stacked, self._stacked)
 
     def init(self) -> LearnerState:
-        """States before the first epoch."""
-        state: LearnerState = self._init(self.keys)
+        """The state before the first epoch."""
+        state: LearnerState = self._init(self._keys)
         state.epoch.block_until_ready()
         return state
 
@@ -115,7 +127,7 @@ class _OnDevices(Training):
 
     def evaluate(self, state: LearnerState) -> list[Float[np.ndarray, " episodes"]]:
         """Returns of greedy episodes of each seed, from the same starts every time."""
-        return self.split(self.layout.call_greedy(self._evaluate, state.learned, self.keys))
+        return self.split(self._layout.evaluate(self._evaluate, state.learned, self._keys))
 
     def _one_evaluation(self, learned: Learned, key: Array) -> Float[Array, " episodes"]:
         return greedy_episodes(
@@ -127,55 +139,11 @@ class _OnDevices(Training):
         ).returns
 
 
-class OneSeed(_OnDevices):
-    """A single run."""
-
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself."""
-        return function
-
-    def stack(self, trees: Sequence[Any]) -> Any:
-        """The only tree."""
-        (tree,) = trees
-        return tree
-
-    def split(self, tree: Any) -> list[Any]:
-        """The only part."""
-        return [self.layout.gathered(self.layout.on_host(tree))]
-
-    def join(self, states: Sequence[LearnerState]) -> LearnerState:
-        """A copy of the only state."""
-        (state,) = states
-        return self.layout.put(self.layout.dealt(state), seeds=False)
-
-
-class SeveralSeeds(_OnDevices):
-    """Runs side by side: every leaf has the seeds as its leading axis."""
-
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, vectorised."""
-        return self.layout.over_seeds(function)
-
-    def stack(self, trees: Sequence[Any]) -> Any:
-        """Stacked leaves."""
-        return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
-
-    def split(self, tree: Any) -> list[Any]:
-        """Rows of every leaf."""
-        leaves, structure = jax.tree.flatten(self.layout.on_host(tree))
-        rows = zip(*leaves, strict=True)
-        return [self.layout.gathered(jax.tree.unflatten(structure, row)) for row in rows]
-
-    def join(self, states: Sequence[LearnerState]) -> LearnerState:
-        """Stacked copies."""
-        return self.layout.put(self.stack([self.layout.dealt(one) for one in states]), seeds=True)
-
-
 class HostSeed(Training):
     """A single run whose environments are stepped on the host."""
 
     exact = False
-    place = "the host"
+    devices = "the host"
     group = SINGLE
 
     def __init__(self, learner: Learner, env: HostEnvironment, seed: int, *, episodes: int) -> None:
@@ -200,7 +168,7 @@ class HostSeed(Training):
         return self.learner.init(jax.random.PRNGKey(self.seeds[0]))
 
     def compile(self, state: LearnerState) -> None:
-        """Nothing: the learner compiles its functions when it first calls them."""
+        """Do nothing: the learner compiles its functions when it first calls them."""
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
         """One epoch."""
@@ -220,12 +188,13 @@ class HostSeed(Training):
         return [np.asarray(played.returns)]
 
 
-def training_of_one(
-    config: Config, built: Built, seed: int, layout: Layout | None = None
+def make_training(
+    config: Config, built: Built, seeds: int | Sequence[int], layout: Layout | None = None
 ) -> Training:
-    """Training of a single seed, on one device unless there is a `layout`."""
+    """The training of one seed or of several side by side, on one device without a `layout`."""
     episodes = config.evaluation.episodes
     if isinstance(built.env, HostEnvironment):
-        return HostSeed(built.learner, built.env, seed, episodes=episodes)
+        assert isinstance(seeds, int)  # seeds on the host are trained one after the other
+        return HostSeed(built.learner, built.env, seeds, episodes=episodes)
     assert isinstance(built.env, Environment)  # there is no third kind
-    return OneSeed(built.learner, built.env, [seed], episodes=episodes, layout=layout)
+    return OnDevices(built.learner, built.env, seeds, episodes=episodes, layout=layout)

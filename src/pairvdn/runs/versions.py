@@ -1,4 +1,4 @@
-"""The software and the device that a run was made with."""
+"""The software and the device that train a run."""
 
 import platform
 import subprocess
@@ -16,7 +16,7 @@ def versions() -> dict[str, str | None]:
 
 
 def software() -> dict[str, str | None]:
-    """The same without the device, which is unknown before processes are connected."""
+    """The same without the device, which JAX must not look up before processes connect."""
     return {
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in PACKAGES},

@@ -1,8 +1,7 @@
 """Studies: many runs from one TOML file, their raw results as JSON, and tables of them."""
 
 from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status
-from pairvdn.studies.executors import Executor, Here, run_cells
-from pairvdn.studies.processes import Processes
+from pairvdn.studies.executors import Executor, Here, Processes, run_cells
 from pairvdn.studies.ray_cluster import RayCluster
 from pairvdn.studies.read import read_study, shipped_names, study_from
 from pairvdn.studies.results import ResultsFile, run_study

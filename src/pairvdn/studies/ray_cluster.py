@@ -1,4 +1,4 @@
-"""Cells as tasks of a Ray cluster, which restarts a task whose worker died."""
+"""The executor for a Ray cluster, which restarts the cell of a dead worker."""
 
 import collections
 import contextlib
@@ -11,14 +11,12 @@ from typing import Any
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.errors import Interrupted, RunError
 from pairvdn.runs.signals import StopRequest, stop_requested
-from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status
+from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status, run_cell
 from pairvdn.studies.executors import Executor
-from pairvdn.studies.run_cell import run_cell
 from pairvdn.studies.storage import Storage
 
 _POLL = 0.5  # seconds between looks at new events and the stop request
-# Seconds a cell waits for the process that held it on a lost node.
-PATIENCE = 60.0
+PATIENCE = 60.0  # seconds that a cell waits for the process that held it on a lost node
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +30,7 @@ class RayCluster(Executor):
     def __post_init__(self) -> None:
         require_ray()
         if self.workers is not None and self.address != "local":
-            raise ConfigError("--workers goes with --ray local; other clusters have a fixed size.")
+            raise ConfigError("--workers needs --ray local: a running cluster has its own size.")
 
     def run(self, cells: Sequence[Cell], storage: Storage, on_event: OnEvent) -> None:
         """Run all cells."""
@@ -53,7 +51,7 @@ def require_ray() -> None:
 
 @contextlib.contextmanager
 def connected(address: str, workers: int | None = None) -> Iterator[None]:
-    """A connection to a cluster; an open one is used and left open."""
+    """A connection to a cluster; an existing one is used and left open."""
     import ray
 
     if ray.is_initialized():
@@ -65,12 +63,12 @@ def connected(address: str, workers: int | None = None) -> Iterator[None]:
         {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
     )
     try:
-        # Output of workers would break the live table; it is in Ray's own logs.
+        # The output of workers would break the live table; Ray logs it.
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **new)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RunError(
             f"There is no Ray cluster at {address!r}, or it requires a token (set "
-            f"RAY_AUTH_MODE=token here as there): {one_line(error)}"
+            f"RAY_AUTH_MODE=token as on the cluster): {one_line(error)}"
         ) from error
     try:
         yield
@@ -106,7 +104,7 @@ class _Tasks:
 
         here = ray.get_runtime_context().get_node_id()
         beside_me = NodeAffinitySchedulingStrategy(here, soft=False)
-        # If this actor dies, only the events it holds are lost.
+        # If this actor dies, only its pending events are lost.
         events: Any = (
             ray.remote(_Events)
             .options(
@@ -114,7 +112,7 @@ class _Tasks:
             )
             .remote()
         )
-        # A process for each cell, so that its memory is freed. An exception is a result.
+        # A process for each cell, so that its memory is freed. Exceptions are results.
         task: Any = ray.remote(
             num_cpus=resources.cpus,
             num_gpus=resources.gpus,
@@ -137,7 +135,7 @@ class _Tasks:
                 self._on_event(self._working.pop(task).name, self._final_status(task))
             if stop.signum is not None and not self._stopping:
                 self._stopping = True
-                # A running task receives Ctrl-C and saves first. Others are not started.
+                # A running task receives Ctrl-C and saves first; the others never start.
                 for task in self._working:
                     self._ray.cancel(task)
 
@@ -151,7 +149,7 @@ class _Tasks:
 
 
 def _work(cell: Cell, storage: Storage, events: Any) -> Status:
-    """A task. Ray may run it again after it was cut off at any point."""
+    """A task, which Ray may run again after it was cut off."""
 
     def on_event(event: Event) -> None:
         events.add.remote(cell.name, event)

@@ -1,4 +1,4 @@
-"""Reading a study's TOML file. docs/studies.md describes the format."""
+"""Reading a study from its TOML file; docs/studies.md describes the format."""
 
 import itertools
 import re
@@ -49,7 +49,7 @@ def read_file(name: str) -> tuple[str, dict[str, Any]]:
         if not name.endswith(".toml"):
             raise ConfigError(
                 f"There is no study {name!r}; {hint(name, shipped_names())} "
-                "A study of your own is named by its path, STUDY.toml."
+                "Name a study of your own by its path, STUDY.toml."
             )
         return Path(name).stem, tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -68,7 +68,7 @@ def read_study(name: str) -> Study:
 
 
 def study_from(name: str, given: Mapping[str, Any]) -> Study:
-    """A study from plain values; every config is checked before anything is trained."""
+    """A study from plain values; checks every config before anything is trained."""
     require_keys("A study", given, _KEYS)
     plain = {
         key: convert(key, kind, given[key]) for key, kind in _PLAIN_KEYS.items() if key in given
@@ -88,11 +88,9 @@ def study_from(name: str, given: Mapping[str, Any]) -> Study:
 
 
 def _require_sound(study: Study, *, varied: bool) -> None:
-    """Check what concerns several keys."""
+    """Check conditions on several keys."""
     if study.column is not None and (varied or not study.tasks):
-        raise ConfigError(
-            "column makes a table of methods and tasks; it needs tasks, without vary."
-        )
+        raise ConfigError("column makes a table of methods and tasks: it needs tasks, and no vary.")
     _require_rows(study)
     for name, figure in study.figures.items():
         for row in getattr(figure, "rows", ()):
@@ -101,19 +99,19 @@ def _require_sound(study: Study, *, varied: bool) -> None:
 
 
 def _require_rows(study: Study) -> None:
-    """Check every config, all seeds, and that rows of a group can be compared."""
+    """Check every config and all seeds, and that rows of a group share an environment."""
     envs: dict[str, str] = {}  # group -> environment
     for row in study.rows.values():
         first = row.seeds[0]
         if row.side_by_side and row.seeds != tuple(range(first, first + len(row.seeds))):
             raise ConfigError(f"{row.name}: seeds side by side must be consecutive: 3, 4, 5.")
         if len(set(row.seeds)) < len(row.seeds):
-            raise ConfigError(f"{row.name}: a seed is named twice.")
+            raise ConfigError(f"{row.name}: a seed is named twice; name each seed once.")
         config = row.config()
         if study.tune is not None:
             config.replace({field: draw.values[0] for field, draw in study.tune.space.items()})
         env = envs.setdefault(row.group, config.env.name)
-        if env != config.env.name:  # the random policy of the group would be another one
+        if env != config.env.name:  # a group has one random policy
             raise ConfigError(
                 f"{row.name}: rows of a group share an environment, here {env}, not "
                 f"{config.env.name}; name the row GROUP/LABEL."
@@ -155,7 +153,7 @@ def _rows(
             chosen = dict(zip(varied, values, strict=True))
             name = "/".join([task, method, *([_variant(chosen)] if chosen else [])])
             if name in rows:
-                raise ConfigError(f"two rows would be called {name}; is a value named twice?")
+                raise ConfigError(f"Two rows have the name {name}; is a value given twice?")
             preset = env if outside else f"{env}/{method}"
             rows[name] = Row(
                 name, preset, {**shared, **outside, **own, **chosen}, seeds, side_by_side
@@ -179,26 +177,26 @@ def _rows(
 
 
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
-    """Seeds, or how many of them, from 0."""
+    """A list of seeds, or a number of seeds from 0 on."""
     seeds = convert(key, int | tuple[int, ...], value)
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")
     try:
         for seed in (min(seeds), max(seeds)):
-            General(seed=seed)  # which has the range of a seed
+            General(seed=seed)  # checks the range
     except ValueError as error:
         raise ConfigError(f"{key}: {one_line(error)}") from error
     return seeds
 
 
-# Fields that a study sets otherwise.
+# Fields that a study sets by keys of its own.
 _ELSEWHERE = {"seed": "use seeds", "env.name": "use tasks", "method.name": "use methods"}
 
 
 def _fields(key: str, value: Any, also: tuple[str, ...] = ()) -> dict[str, Any]:
     """Dotted fields, from tables as in a config or from dotted keys."""
-    fields = dict(flat(table_of(key, value)))
+    fields = flat(table_of(key, value))
     for field in fields:
         if field in _ELSEWHERE and field not in also:
             raise ConfigError(f"{key}.{field} is not allowed here; {_ELSEWHERE[field]}.")
@@ -222,7 +220,7 @@ def _short(value: Any) -> str:
 
 
 def _folder_name(text: str) -> str:
-    """With dashes for characters that shells and file systems do not accept."""
+    """The text with dashes for characters that shells and file systems do not accept."""
     return re.sub(r"[^\w.,=+-]", "-", text)
 
 
@@ -231,7 +229,7 @@ def _columns(key: str, value: Any) -> dict[str, str]:
         head: convert(f"{key}.{head}", str, path) for head, path in table_of(key, value).items()
     }
     if not columns:
-        raise ConfigError(f"{key} needs at least one column; leave it out for the return.")
+        raise ConfigError(f"{key} needs at least one column; leave the key out for the return.")
     return columns
 
 

@@ -1,8 +1,8 @@
-"""Records from the tables of a TOML file: unknown keys get a hint, values their types."""
+"""Dataclasses from the tables of a TOML file, with checked keys and types."""
 
 import dataclasses
 import typing
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from pairvdn.checks import hint
@@ -38,7 +38,7 @@ def record_from(key: str, kind: type[Record], value: Any) -> Record:
 
 
 def require_keys(where: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse unknown keys, with the nearest known one."""
+    """Raise `ConfigError` for an unknown key, with the nearest known one."""
     for key in given:
         if key not in known:
             raise ConfigError(f"{where} has no key {key!r}; {hint(key, known)}")
@@ -51,10 +51,10 @@ def table_of(key: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as dotted keys."""
+def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as one table with dotted keys."""
+    fields: dict[str, Any] = {}
     for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
+        inner = isinstance(value, Mapping)
+        fields |= flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
+    return fields

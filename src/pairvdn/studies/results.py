@@ -12,9 +12,8 @@ from pairvdn.runs.analysis.curves import learning_curve
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import read_metrics, run_folders
-from pairvdn.studies.cells import Event, OnEvent, Status
+from pairvdn.studies.cells import Event, OnEvent, Status, evaluated
 from pairvdn.studies.executors import Executor, run_cells
-from pairvdn.studies.run_cell import evaluated
 from pairvdn.studies.storage import Folder, Storage
 from pairvdn.studies.study import Row, Study
 
@@ -32,26 +31,26 @@ class ResultsFile:
         return f"{self.storage}/{self.path}"
 
     def read(self) -> dict[str, Any]:
-        """All results; empty if there are none yet."""
+        """The whole file; empty if it does not exist yet."""
         text = self.storage.read_text(self.path)
         try:
-            found: dict[str, Any] = json.loads(text or "{}")
+            results: dict[str, Any] = json.loads(text or "{}")
         except ValueError as error:
             raise FolderError(f"{self} cannot be used: {one_line(error)}") from error
-        return found
+        return results
 
     def rows(self) -> dict[str, Any]:
-        """The numbers of every row that is done."""
+        """The numbers of every finished row."""
         rows: dict[str, Any] = self.read().get("rows", {})
         return rows
 
     def require_same_settings(self, study: Study) -> None:
-        """Refuse to mix rows of another evaluation, or of a changed study, into one table."""
-        found = self.read()
-        if not found.get("rows"):
+        """Raise `FolderError` if the file has rows of another evaluation or of a changed study."""
+        stored = self.read()
+        if not stored.get("rows"):
             return
-        same = Settings(**found["evaluation"]) == study.evaluation
-        if not same or found.get("changed", {}) != _plain(study.changed):
+        same = Settings(**stored["evaluation"]) == study.evaluation
+        if not same or stored.get("changed", {}) != _plain(study.changed):
             raise FolderError(
                 f"{self} has results of other settings; choose another --out, or remove it."
             )
@@ -69,7 +68,7 @@ class ResultsFile:
 
 
 def _plain(changed: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back: lists for tuples."""
+    """As read back from JSON: lists for tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(dict(changed)))
     return plain
 
@@ -84,14 +83,14 @@ def run_study(
 ) -> dict[str, Status]:
     """Train the rows that are not finished, evaluate them, and write their results.
 
-    The final status of every cell is returned. A row whose training diverged counts with its last
-    sound checkpoint.
+    Returns the final status of every cell. A row that diverged counts with its last intact
+    checkpoint.
     """
     results.require_same_settings(study)
     cells = {row.name: row.cells(study.evaluation) for row in rows}
     row_of = {cell.name: row for row, group in cells.items() for cell in group}
     statuses: dict[str, Status] = {}
-    written = {name: one["command"] for name, one in results.rows().items()}
+    written = {name: row["command"] for name, row in results.rows().items()}
 
     def note(name: str, event: Event) -> None:
         on_event(name, event)
@@ -118,17 +117,17 @@ def run_study(
 
 def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any]:
     """The numbers of a trained row: per seed, with intervals, versions, learning curve and cost."""
-    with storage.workplace(row.name) as place:
-        if not row.side_by_side:  # make it a folder of several seeds like any other
-            kept = Folder(place.folder)
+    with storage.workplace(row.name) as workplace:
+        if not row.side_by_side:  # make it an ordinary folder of several seeds
+            kept = Folder(workplace.folder)
             kept.write_text("seeds.json", json.dumps(list(row.seeds)))
             kept.write_text("config.toml", row.config().to_toml())
-        numbers = evaluated(place.folder, settings)
-        runs = run_folders(place.folder)
+        numbers = evaluated(workplace.folder, settings)
+        runs = run_folders(workplace.folder)
         last = [read_metrics(run)[-1] for run in runs]
         versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
-        curve = _curve(place.folder)
-        place.keep()
+        curve = _curve(workplace.folder)
+        workplace.keep()
     extra = numbers["extra"]
     random = extra["random"]["measures"]
     seconds = [line["clock"]["seconds"] for line in last]
@@ -159,10 +158,10 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
 
 
 def _curve(folder: Path) -> dict[str, list[float]]:
-    """Greedy returns while training, mean and interval over seeds."""
-    found = learning_curve([folder])._asdict()
-    del found["seeds"]
-    return {name: [round(float(one), 4) for one in line] for name, line in found.items()}
+    """Greedy returns during training, mean and interval over seeds."""
+    curve = learning_curve([folder])._asdict()
+    del curve["seeds"]
+    return {name: [round(float(value), 4) for value in line] for name, line in curve.items()}
 
 
 def _without_values(summary: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -9,13 +9,13 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import fields_of
 from pairvdn.studies.records import record_from, require_keys, table_of
 
-# How a field is drawn -> how many numbers that takes; None for any number of values.
+# Distribution -> its number of parameters; None for any number of values.
 DRAWS: Mapping[str, int | None] = {"choice": None, "uniform": 2, "log": 2, "integers": 2}
 
 
 @dataclasses.dataclass(frozen=True)
 class Draw:
-    """How a field is drawn: from a list, or uniformly, log-uniformly or whole from a range."""
+    """The distribution of a field: a list, or a uniform, log-uniform or integer range."""
 
     how: str
     values: tuple[Any, ...]
@@ -47,7 +47,7 @@ def read_search(key: str, value: Any) -> Search:
     require_keys(key, given, fields_of(Search))
     space = given.pop("space", {})
     if not isinstance(space, Mapping) or not space:
-        raise ConfigError(f"{key}.space must be a table of fields, each with how it is drawn.")
+        raise ConfigError(f"{key}.space must be a table of fields, each with its distribution.")
     return record_from(key, Search, given | {"space": dict(_draws(f"{key}.space", space))})
 
 
@@ -67,7 +67,7 @@ def _draws(where: str, space: Mapping[str, Any], prefix: str = "") -> Iterator[t
 def _draw(where: str, value: Mapping[str, Any]) -> Draw:
     if len(value) != 1 or next(iter(value)) not in DRAWS:
         given = next((how for how in value if how not in DRAWS), "")
-        raise ConfigError(f"{where} must be drawn in one way, not {given!r}; {hint(given, DRAWS)}")
+        raise ConfigError(f"{where} needs one distribution, not {given!r}; {hint(given, DRAWS)}")
     ((how, values),) = value.items()
     wanted = DRAWS[how]
     if not isinstance(values, list) or not values or wanted not in (None, len(values)):
@@ -79,9 +79,9 @@ def _draw(where: str, value: Mapping[str, Any]) -> Draw:
 
 
 def _require_range(where: str, how: str, values: list[Any]) -> None:
-    """Two ascending numbers; integers, or above 0, where the draw needs that."""
+    """Raise `ConfigError` unless there are two ascending numbers of the right kind."""
     kinds = int if how == "integers" else (int, float)
-    numbers = all(isinstance(one, kinds) and not isinstance(one, bool) for one in values)
+    numbers = all(isinstance(value, kinds) and not isinstance(value, bool) for value in values)
     if not numbers or not values[0] < values[1] or (how == "log" and values[0] <= 0):
         needed = {"integers": "two whole numbers", "log": "two numbers above 0"}
         raise ConfigError(

@@ -1,7 +1,7 @@
 """Storage of the runs of a study: a folder, or any URL of fsspec (s3://, gs://, memory://).
 
-A run always trains in a local folder. For a URL that folder is a copy: fetched before the run is
-resumed, and sent after each checkpoint.
+A run always trains in a local folder. For a URL that folder is a copy, fetched before the run
+resumes and sent after each checkpoint.
 """
 
 import abc
@@ -27,11 +27,11 @@ class Workplace:
 
 
 class Storage(abc.ABC):
-    """A place for runs, each under its name. It can be sent to another process."""
+    """Runs by name, and small files by path. It can be sent to another process."""
 
     @abc.abstractmethod
     def read_text(self, path: str) -> str | None:
-        """A small file; None if it is not there."""
+        """The text of a small file; None if it does not exist."""
 
     @abc.abstractmethod
     def write_text(self, path: str, text: str) -> None:
@@ -47,7 +47,7 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def locked(self, path: str) -> contextlib.AbstractContextManager[None]:
-        """Keep other processes from changing a small file, where the storage has locks."""
+        """Lock a small file against other processes, if the storage has locks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Folder(Storage):
         return str(self.root)
 
     def read_text(self, path: str) -> str | None:
-        """A small file; None if it is not there."""
+        """The text of a small file; None if it does not exist."""
         try:
             return (self.root / path).read_text(encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError):
@@ -77,11 +77,11 @@ class Folder(Storage):
         yield Workplace(self.root / name, lambda: None)
 
     def require_shared(self) -> None:
-        """All processes of this machine see it. On a cluster, all nodes must mount it."""
+        """Do nothing: processes of this machine share it; on a cluster, all nodes must mount it."""
 
     @contextlib.contextmanager
     def locked(self, path: str) -> Iterator[None]:
-        """Wait for the lock of a file and hold it; the kernel frees the lock of a dead process."""
+        """Wait for the lock of a file and hold it; the kernel drops the lock of a dead process."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.with_name(f".{target.name}.lock").open("w") as file:
@@ -96,7 +96,7 @@ class Remote(Storage):
     url: str
 
     def __post_init__(self) -> None:
-        self._opened()  # a wrong URL must fail before anything is trained
+        self._opened()  # so that a wrong URL fails before training
 
     def __str__(self) -> str:
         return self.url
@@ -116,7 +116,7 @@ class Remote(Storage):
         return files, root.rstrip("/")
 
     def read_text(self, path: str) -> str | None:
-        """A small file; None if it is not there."""
+        """The text of a small file; None if it does not exist."""
         files, root = self._opened()
         files.invalidate_cache()  # other processes write there too
         try:
@@ -143,10 +143,10 @@ class Remote(Storage):
             yield Workplace(mirror.folder, mirror.keep)
 
     def require_shared(self) -> None:
-        """Refuse the memory of this process."""
+        """Raise `ConfigError` for the memory of this process."""
         if self.url.startswith("memory:"):
             raise ConfigError(
-                "memory:// is lost with its process, so other processes and Ray cannot use it; "
+                "memory:// is lost with its process, so other processes and Ray cannot use it: "
                 "leave out --workers and --ray, or choose another --out."
             )
 
@@ -156,12 +156,12 @@ class Remote(Storage):
 
 
 class _Mirror:
-    """A local folder and its remote copy; only changed files are sent."""
+    """A local folder and its remote copy; sends only changed files."""
 
     def __init__(self, files: Any, root: str, folder: Path) -> None:
         self.folder = folder
         self._files, self._root = files, root
-        self._same: dict[str, tuple[int, int]] = {}  # time and size of files that are equal
+        self._same: dict[str, tuple[int, int]] = {}  # name -> time and size of unchanged files
 
     def fetch(self) -> None:
         """Copy all remote files into the folder."""
@@ -174,7 +174,7 @@ class _Mirror:
             self._same[name] = _stamp(local)
 
     def keep(self) -> None:
-        """Make the copy equal to the folder. It holds a complete checkpoint at any moment.
+        """Make the copy equal to the folder; it holds a complete checkpoint at any moment.
 
         Metrics are sent before the checkpoint that needs them and a manifest after its arrays;
         old files are removed last.
@@ -215,6 +215,6 @@ def _make_parent(files: Any, path: str) -> None:
     files.makedirs(path.rpartition("/")[0], exist_ok=True)
 
 
-def storage(place: str) -> Storage:
+def storage(location: str) -> Storage:
     """The storage at a URL or in a folder."""
-    return Remote(place) if "://" in place else Folder(Path(place).resolve())
+    return Remote(location) if "://" in location else Folder(Path(location).resolve())

@@ -1,4 +1,4 @@
-"""A study: rows to train, how to evaluate them, and the table and figures to make of them."""
+"""A study: the rows to train, their evaluation, and the table and figures of the results."""
 
 import dataclasses
 import shlex
@@ -18,7 +18,7 @@ from pairvdn.studies.search import Search
 class Row:
     """One line of a table: a preset, changed fields, and the seeds it is trained with.
 
-    `GROUP/LABEL` is its name: rows of one group are compared with each other. Its folder is an
+    Its name is `GROUP/LABEL`: rows of one group are compared with each other. Its folder is an
     ordinary folder of several seeds, `NAME/seed-K`.
     """
 
@@ -84,7 +84,7 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True)
 class Versus:
-    """The row of each group with which the others are compared, and by which number."""
+    """The row of each group to compare the others with, and the path of the compared number."""
 
     row: str
     path: str
@@ -92,7 +92,7 @@ class Versus:
 
 @dataclasses.dataclass(frozen=True)
 class Bars:
-    """A number of each row as a bar, a panel for each group; empty `groups` are all."""
+    """One number of each row as a bar, a panel for each group; empty `groups` means all."""
 
     path: str
     label: str
@@ -101,7 +101,7 @@ class Bars:
 
 @dataclasses.dataclass(frozen=True)
 class Curves:
-    """Greedy returns while training, a panel for each group.
+    """Greedy returns during training, a panel for each group.
 
     `random` is the path of the random policy's number at the length of these evaluations.
     """
@@ -127,8 +127,8 @@ class Episodes:
 class RandomPlay:
     """Pictures of environments after `step` steps of the random policy; title -> arguments.
 
-    With `colour_by`, one picture for each of these observations: agents go from red at 0 to black
-    at 1.
+    `colour_by` makes one picture for each of these observations, with agents from red at 0 to
+    black at 1.
     """
 
     envs: Mapping[str, Mapping[str, Any]]
@@ -147,11 +147,11 @@ FIGURES: dict[str, type[Figure]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Everything that a study's file says, checked.
+    """The checked contents of a study's file.
 
-    A table has a line per row and `columns` (head -> path of a number in the raw results); with
-    `column` it has a line per method and a column per task instead. `changed` holds what the
-    command line changed, so that its results are labelled.
+    Its table has a line per row and `columns` (head -> path of a number in the raw results); with
+    `column` it has a line per method and a column per task instead. `changed` holds the changes
+    of the command line, which label the results.
     """
 
     name: str
@@ -190,7 +190,7 @@ class Study:
         seeds: int | None = None,
         evaluation: Mapping[str, Any] | None = None,
     ) -> "Study":
-        """The same study with other fields, number of seeds, or evaluation: a quick one, say."""
+        """The study with other fields, number of seeds or evaluation, for example a quick one."""
         changed = {
             **(fields or {}),
             **({} if seeds is None else {"seeds": seeds}),

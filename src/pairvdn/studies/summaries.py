@@ -1,4 +1,4 @@
-"""Tables made of the results of several studies, and the pages that show tables."""
+"""Tables of the results of several studies, and pages with tables."""
 
 import dataclasses
 import re
@@ -13,12 +13,15 @@ from pairvdn.studies.tables import Lines, Rows, at, number, study_table, to_mark
 
 ResultsOf = Callable[[str], Rows]  # the results of a study, by its name
 
-_PLACE = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A task: the number of a study and the rows to compare; `method` is the name of `other`."""
+    """One task: a study, the path of its number, and the rows to compare.
+
+    `method` is the name of the row `other`.
+    """
 
     task: str
     study: str
@@ -31,7 +34,7 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """A table without rows of its own: `lines` from other studies, or the `costs` of studies."""
+    """A table of other studies: `lines` of their results, or their `costs`."""
 
     name: str
     about: str
@@ -73,20 +76,20 @@ def markdown_of(name: str, results_of: ResultsOf) -> str:
 
 def fill(page: str, results_of: ResultsOf) -> str:
     """A page with its tables, each between `<!-- table:STUDY -->` and `<!-- /table -->`."""
-    return _PLACE.sub(
-        lambda place: f"{place[1]}\n{markdown_of(place[2], results_of)}\n{place[3]}", page
+    return _MARKED.sub(
+        lambda table: f"{table[1]}\n{markdown_of(table[2], results_of)}\n{table[3]}", page
     )
 
 
 def _comparison(lines: tuple[Line, ...], results_of: ResultsOf) -> Lines:
-    """Per task: random play, VDN, the paper's ring, and another method that suits the task."""
+    """Per task: the random policy, VDN, the paper's ring, and one other method."""
     table = [["task", "random", "`vdn`", "`pairvdn`", "another method", "seeds"]]
     for line in lines:
         rows = results_of(line.study)
         vdn, pairvdn, other = (rows.get(name, {}) for name in (line.vdn, line.pairvdn, line.other))
         any_row = pairvdn or other
-        found = (any_row.get("random", {}), vdn, pairvdn, other)
-        numbers = [number(at(row, line.path)) for row in found]
+        compared = (any_row.get("random", {}), vdn, pairvdn, other)
+        numbers = [number(at(row, line.path)) for row in compared]
         if other:
             numbers[-1] = f"`{line.method}` {numbers[-1]}"
         table.append([line.task, *numbers, str(any_row.get("seeds", "–"))])
@@ -94,7 +97,7 @@ def _comparison(lines: tuple[Line, ...], results_of: ResultsOf) -> Lines:
 
 
 def _costs(studies: tuple[str, ...], results_of: ResultsOf) -> Lines:
-    """Of every row, or of all methods of a task: seeds, steps, updates, time and speed."""
+    """Seeds, steps, updates, time and speed of every row, or of all methods of a task."""
     table = [["", "seeds", "env steps", "updates", "minutes", "env steps/s", "updates/s"]]
     for name in studies:
         by_task = read_study(name).column is not None

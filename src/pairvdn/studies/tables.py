@@ -20,24 +20,24 @@ def study_table(study: Study, rows: Rows) -> Lines:
 
 
 def at(row: Mapping[str, Any], path: str) -> Any:
-    """The number at a path of a row, `measures.best_height.1000` say, or None."""
-    found: Any = row
+    """The number at a path of a row, such as `measures.best_height.1000`, or None."""
+    value: Any = row
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
-def number(found: Any) -> str:
-    """A number with its interval, if it has one; a known mean and sd as mean ± sd."""
-    if found is None:
+def number(value: Any) -> str:
+    """A number with its interval, if it has one; [mean, sd] as mean ± sd."""
+    if value is None:
         return "–"
-    if isinstance(found, list | tuple):
-        return " ± ".join(f"{one:.3f}" for one in found)
-    if not isinstance(found, Mapping):
-        return f"{found:,}"
-    digits = 3 if abs(found["mean"]) < 2 else 2
+    if isinstance(value, list | tuple):
+        return " ± ".join(f"{part:.3f}" for part in value)
+    if not isinstance(value, Mapping):
+        return f"{value:,}"
+    digits = 3 if abs(value["mean"]) < 2 else 2
     mean, low, high = (
-        "" if found[key] is None else f"{found[key]:.{digits}f}" for key in ("mean", "low", "high")
+        "" if value[key] is None else f"{value[key]:.{digits}f}" for key in ("mean", "low", "high")
     )
     return f"{mean} [{low}, {high}]" if low else mean
 
@@ -49,15 +49,15 @@ def to_markdown(lines: Lines) -> str:
 
 
 def to_csv(study: Study, rows: Rows) -> str:
-    """One line per row: mean, sd, interval and number of seeds of every column, in full."""
+    """A line per row and column: mean, sd, interval and number of seeds, in full precision."""
     columns = {study.column: study.column} if study.column else study.columns
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high"])
     for name, row in rows.items():
         for head, path in columns.items():
-            found = at(row, path)
-            parts = found if isinstance(found, Mapping) else {"mean": found}
+            value = at(row, path)
+            parts = value if isinstance(value, Mapping) else {"mean": value}
             numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
             writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
     return text.getvalue()
@@ -74,14 +74,14 @@ def _by_row(study: Study, rows: Rows) -> Lines:
         shown.add(name)
         for reference, known in study.references.items():
             if name in known.values:
-                found = [number(known.values[name].get(head)) for head in columns]
-                lines.append([f"{reference}: {name}", "", *found])
+                numbers = [number(known.values[name].get(head)) for head in columns]
+                lines.append([f"{reference}: {name}", "", *numbers])
 
     for name, row in rows.items():
         random = _beside(name, "random")
         if random not in shown:
-            of_chance = {random: row["random"]}
-            add(random, "", [cell(of_chance, random) for cell in columns.values()], random)
+            own = [cell({random: row["random"]}, random) for cell in columns.values()]
+            add(random, "", own, random)
         own = [cell(rows, name) for cell in columns.values()]
         add(name, str(row["seeds"]), own, f"`{name}`")
     return lines
@@ -95,13 +95,13 @@ def _by_task(study: Study, rows: Rows) -> Lines:
         [row for name, row in rows.items() if name.rpartition("/")[0] == task]
         for task in study.tasks
     ]
-    random = [number(at(found[0]["random"], study.column) if found else None) for found in of_task]
+    random = [number(at(own[0]["random"], study.column) if own else None) for own in of_task]
     lines.append(["random", *random])
     for reference, known in study.references.items():
         lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
     for method in study.methods:
-        found = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
-        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in found)])
+        of_method = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
+        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in of_method)])
     return lines
 
 
@@ -121,13 +121,13 @@ def _columns(study: Study, known: Rows) -> dict[str, Cell]:
 
 
 def _better(known: Rows, row: str, versus: Versus) -> str:
-    """The probability that a seed of a row has more than one of the row it is compared with."""
+    """The probability that a seed of a row has more than a seed of the `versus` row."""
     other = _beside(row, versus.row)
     if row == other or row not in known or other not in known:
         return "–"
     mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
-    found = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    better = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
+    return f"{better.value:.2f} [{better.low:.2f}, {better.high:.2f}]"
 
 
 def _beside(row: str, other: str) -> str:

@@ -1,4 +1,4 @@
-"""Search with Ray Tune: random draws, the worse of which ASHA stops early."""
+"""Search with Ray Tune: random draws; ASHA stops the worse ones early."""
 
 import dataclasses
 import json
@@ -12,9 +12,8 @@ from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import RunError
-from pairvdn.studies.cells import Cell, Event
+from pairvdn.studies.cells import Cell, Event, greedy_returns, run_cell
 from pairvdn.studies.ray_cluster import PATIENCE, connected, require_ray
-from pairvdn.studies.run_cell import greedy_returns, run_cell
 from pairvdn.studies.search import Draw, Search
 from pairvdn.studies.storage import Storage
 from pairvdn.studies.study import Row, Study
@@ -23,7 +22,7 @@ OBJECTIVE = "greedy_return"
 WORST = -1e30  # of a failed trial; finite, because Tune computes with it
 
 _SETTINGS = {
-    # Ctrl-C raises here, as everywhere; trials resume from their last checkpoints.
+    # Ctrl-C raises, as in other commands; trials resume from their last checkpoints.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
     "RAY_AIR_NEW_OUTPUT": "0",  # the new output ignores verbose=0
 }
@@ -41,7 +40,7 @@ class Trial:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The trials of one row, best first, and the path of the best config."""
 
     name: str
@@ -55,17 +54,17 @@ def tune(
     storage: Storage,
     address: str,
     say: Callable[[str], None],
-) -> list[Found]:
+) -> list[SearchResult]:
     """Search for each row of a study; the objective is the mean over its seeds.
 
-    Every trial is a run folder `tune/ROW/trial-K`; the best config is `tune/ROW/best.toml`. The
-    same call draws the same configs, and does not train finished trials again.
+    A trial is a run folder `tune/ROW/trial-K`; the best config is `tune/ROW/best.toml`. The same
+    call draws the same configs and skips finished trials.
     """
     os.environ.update(_SETTINGS)
     require_tune()
     storage.require_shared()
     if study.tune is None:
-        raise ConfigError(f"{study.name} has no table [tune]; docs/studies.md describes it.")
+        raise ConfigError(f"{study.name} has no table [tune]; see docs/studies.md.")
     with connected(address):
         return [_search(row, study, study.tune, storage, say) for row in rows]
 
@@ -81,7 +80,7 @@ def require_tune() -> None:
 
 def _search(
     row: Row, study: Study, search: Search, storage: Storage, say: Callable[[str], None]
-) -> Found:
+) -> SearchResult:
     from ray import tune as library
     from ray.tune.schedulers import ASHAScheduler
     from ray.tune.search.basic_variant import BasicVariantGenerator
@@ -121,20 +120,20 @@ def _search(
     for trial in trials:
         if trial.reason:
             say(f"warning: {trial.name}: {trial.reason}")
-    ranked = sorted((one for one in trials if not one.reason), key=lambda trial: -trial.value)
+    ranked = sorted((trial for trial in trials if not trial.reason), key=lambda trial: -trial.value)
     if not ranked:
-        raise RunError(f"{row.name}: no trial was evaluated; the last: {trials[-1].reason}")
+        raise RunError(f"{row.name}: no trial was evaluated; the last failed: {trials[-1].reason}")
     best = f"{folder}/best.toml"
     storage.write_text(best, config.replace(ranked[0].fields).to_toml())
     as_json = [dataclasses.asdict(trial) for trial in ranked]
     storage.write_text(f"{folder}/tune.json", json.dumps(as_json, indent=2) + "\n")
-    return Found(row.name, ranked, best)
+    return SearchResult(row.name, ranked, best)
 
 
 def _train_trial(
     drawn: Mapping[str, Any], *, folder: str, config: Config, num_seeds: int, storage: Storage
 ) -> None:
-    """A trial on its worker: report the stored evaluations, then train."""
+    """The trainable: report the stored evaluations, then train."""
     from ray import tune as library
 
     trial = library.get_context().get_trial_name()

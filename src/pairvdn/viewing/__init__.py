@@ -1,1 +1,5 @@
-"""The only place that draws: scenes, which are data, become pictures and windows."""
+"""The only package that draws: scenes, which are data, become pictures, films and windows."""
+
+
+class MissingPackageError(ImportError):
+    """A package of the extra `view` is not installed; the message names the command."""

@@ -1,8 +1,8 @@
-"""Pixels on which shapes are painted, in plain NumPy: the same shapes give the same bytes.
+"""A canvas to paint shapes on, in plain NumPy: the same shapes give the same bytes.
 
 Every shape is a signed distance d in pixels, negative inside. A pixel is covered by
-clip(0.5 - d, 0, 1), which is the area of the pixel behind a straight edge at that distance: smooth
-edges without drawing anything twice.
+clip(0.5 - d, 0, 1), the area of the pixel behind a straight edge at that distance: smooth edges
+without supersampling.
 """
 
 import itertools
@@ -15,25 +15,25 @@ from jaxtyping import Float, UInt8
 
 BACKGROUND = 1.0
 _OUTLINE_WIDTH = 1.5  # pixels, inside the shape
-_OUTLINE_SHADE = 0.6  # of the shape's colour, so that boxes in a stack can be told apart
+_OUTLINE_SHADE = 0.6  # of the shape's colour, so that boxes in a stack are distinguishable
 
 Numbers = Float[np.ndarray, "..."]
 Colour = Numbers | Sequence[float]  # red, green, blue from 0 to 1
 
 
 class Canvas(NamedTuple):
-    """Pixels from 0 to 1, and how the world maps to them: x to the right, y UP to row 0.
+    """Pixels from 0 to 1, and the map from the world to them: x to the right, y UP to row 0.
 
-    Whatever is painted is given in places of the picture, (column, row); `to_pixels` finds them.
+    Shapes are painted at positions in the picture, (column, row), from `to_pixels`.
     """
 
     pixels: Float[np.ndarray, "h w 3"]
     scale: float  # pixels per unit of the world
-    origin: Float[np.ndarray, "2"]  # where in the picture the world's (0, 0) is
+    origin: Float[np.ndarray, "2"]  # position of the world's (0, 0) in the picture
 
     @staticmethod
     def blank(bounds: Float[np.ndarray, "4"], height: int, width: int) -> "Canvas":
-        """White, with the bounds (left, bottom, right, top) undistorted in the middle."""
+        """A white canvas; the bounds (left, bottom, right, top) fit undistorted and centred."""
         left, bottom, right, top = bounds
         scale = min(width / (right - left), height / (top - bottom))
         middle = np.array([left + right, -(bottom + top)]) / 2
@@ -41,11 +41,11 @@ class Canvas(NamedTuple):
         return Canvas(np.full((height, width, 3), BACKGROUND), float(scale), origin)
 
     def picture(self) -> UInt8[np.ndarray, "h w 3"]:
-        """What was painted."""
+        """The painted pixels as bytes."""
         return np.round(self.pixels * 255).astype(np.uint8)
 
     def to_pixels(self, points: Numbers) -> Numbers:
-        """Places in the picture, (column, row), of places in the world."""
+        """Positions in the picture, (column, row), of positions in the world."""
         flipped: Numbers = np.asarray(points, np.float64) * np.array([1.0, -1.0])
         return self.origin + self.scale * flipped
 
@@ -71,7 +71,7 @@ class Canvas(NamedTuple):
         self._paint(rows, columns, distance, colour)
 
     def line(self, points: Float[np.ndarray, "k 2"], width: float, colour: Colour) -> None:
-        """A line through all the points; piece by piece, as each covers few pixels."""
+        """A line through all points, piece by piece, since each piece covers few pixels."""
         for start, end in itertools.pairwise(points):
             low, high = np.minimum(start, end) - width, np.maximum(start, end) + width
             rows, columns, x, y = self._window(low, high)
@@ -85,7 +85,7 @@ class Canvas(NamedTuple):
         """Rows and columns between two corners, with the centres of those pixels."""
         height, width, _ = self.pixels.shape
         columns, rows = (
-            # Python's own functions: NumPy's are slow for single numbers.
+            # NumPy is slow for single numbers.
             slice(
                 min(max(math.floor(low[axis]) - 1, 0), size),
                 min(max(math.ceil(high[axis]) + 1, 0), size),

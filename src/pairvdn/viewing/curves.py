@@ -1,32 +1,13 @@
 """Learning curves of runs and their final returns, one panel per task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from pairvdn.config.config import Config
-from pairvdn.envs import Task
 from pairvdn.evaluation import play_random
 from pairvdn.runs.analysis.compare import grouped
-from pairvdn.runs.analysis.curves import (
-    Final,
-    LearningCurve,
-    final_returns,
-    interval_of,
-    learning_curve,
-    shading,
-)
+from pairvdn.runs.analysis.curves import final_returns, interval_of, learning_curve, shading
 from pairvdn.runs.folder import read_config
-from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
-from pairvdn.viewing.figures import Curve, Panel, draw_curves
-
-
-class TaskRuns(NamedTuple):
-    """The runs of one task by method; `config` is that of the first."""
-
-    title: str
-    config: Config
-    runs: dict[str, list[Path]]
+from pairvdn.viewing.figures import Bar, BarPanel, Curve, Panel, draw_bars, draw_curves
 
 
 def plot_runs(folders: Sequence[str | Path], stem: Path, *, trust: bool = False) -> list[Path]:
@@ -34,60 +15,29 @@ def plot_runs(folders: Sequence[str | Path], stem: Path, *, trust: bool = False)
 
     `stem`-bars.png and .svg show the final returns.
     """
-    tasks = _tasks([Path(folder) for folder in folders], trust=trust)
-    curves = [{method: learning_curve(runs) for method, runs in one.runs.items()} for one in tasks]
-    finals = [{method: final_returns(runs) for method, runs in one.runs.items()} for one in tasks]
-    random = [random_return(task.config.build_env()) for task in tasks]
-    titles = [task.title for task in tasks]
-    panels = [panel(*parts) for parts in zip(titles, curves, random, strict=True)]
-    every = [curve for by_method in curves for curve in by_method.values()]
-    bars = dict(zip(titles, zip(finals, random, strict=True), strict=True))
-    return [
-        *draw_curves(panels, stem, shaded=shading(every)),
-        *plot_finals(bars, stem.with_name(f"{stem.name}-bars")),
-    ]
-
-
-def plot_finals(
-    tasks: Mapping[str, tuple[Mapping[str, Final], float]], stem: Path, *, note: str = ""
-) -> list[Path]:
-    """Draw the final returns of methods and of the random policy in each task, as bars."""
-    panels = [
-        BarPanel(
-            title,
-            [
-                Bar(method, one.estimate.value, one.estimate.low, one.estimate.high, one.values)
-                for method, one in finals.items()
-            ],
-            random,
-        )
-        for title, (finals, random) in tasks.items()
-    ]
-    over = interval_of([one for finals, _ in tasks.values() for one in finals.values()])
+    tasks: dict[str, dict[str, list[Path]]] = {}
+    for (task, method), runs in grouped(list(map(Path, folders)), trust=trust).items():
+        tasks.setdefault(task, {})[method] = runs
+    panels, bar_panels, curves, finals = [], [], [], []
+    for task, methods in tasks.items():
+        first = next(iter(methods.values()))[0]
+        env = read_config(first, trust=trust).build_env()
+        random = float(play_random(env, seed=0).returns.mean())
+        panel, bars = Panel(task, [], random), BarPanel(task, [], random)
+        for method, runs in methods.items():
+            curve, final = learning_curve(runs), final_returns(runs)
+            mean, low, high = final.estimate.value, final.estimate.low, final.estimate.high
+            panel.curves.append(Curve(method, curve.steps, curve.mean, curve.low, curve.high))
+            bars.bars.append(Bar(method, mean, low, high, final.values))
+            curves.append(curve)
+            finals.append(final)
+        panels.append(panel)
+        bar_panels.append(bars)
     footer = (
         "last evaluation during training; bars: mean, starting at the random policy (dashed); "
-        f"dots: {over}; black: 95 % bootstrap interval over them"
+        f"dots: {interval_of(finals)}; black: 95 % bootstrap interval over them"
     )
-    return draw_bars(panels, stem, footer=footer, note=note)
-
-
-def panel(title: str, curves: Mapping[str, LearningCurve], random: float) -> Panel:
-    """One task, with the return of the random policy."""
-    drawn = [
-        Curve(method, curve.steps, curve.mean, curve.low, curve.high)
-        for method, curve in curves.items()
+    return [
+        *draw_curves(panels, stem, shaded=shading(curves)),
+        *draw_bars(bar_panels, stem.with_name(f"{stem.name}-bars"), footer=footer),
     ]
-    return Panel(title, drawn, random)
-
-
-def random_return(env: Task) -> float:
-    """The mean return of the random policy."""
-    return float(play_random(env, seed=0).returns.mean())
-
-
-def _tasks(paths: Sequence[Path], *, trust: bool) -> list[TaskRuns]:
-    tasks: dict[str, TaskRuns] = {}
-    for (title, method), runs in grouped(paths, trust=trust).items():
-        task = tasks.setdefault(title, TaskRuns(title, read_config(runs[0], trust=trust), {}))
-        task.runs[method] = runs
-    return list(tasks.values())

@@ -1,4 +1,4 @@
-"""Recorded episodes as films, which last as long as the episodes do."""
+"""Recorded episodes as films in real time."""
 
 import contextlib
 import subprocess
@@ -7,21 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
+from pairvdn.viewing import MissingPackageError
 from pairvdn.viewing.stage import Picture, Stage
 
 try:
     import imageio_ffmpeg
     from PIL import Image
 except ImportError as error:
-    raise ImportError(
+    raise MissingPackageError(
         "A film needs Pillow and imageio-ffmpeg: pip install 'pairvdn[view]'"
     ) from error
 
 OnFrame = Callable[[int, int], None]  # (frames drawn, frames in all)
 GIF_RATE, MP4_RATE = 20, 40  # frames per second at most
-LAST_SECONDS = 1.5  # how long a GIF rests on its end before it begins anew
+LAST_SECONDS = 1.5  # of the last frame of a GIF
 _COLOURS = 128
-_QUALITY = 18  # H.264's rate factor; less is better, and flat colours show every flaw
+_QUALITY = 18  # rate factor of H.264; less is better, and flat colours show every flaw
 
 
 def write_gif(
@@ -32,9 +33,9 @@ def write_gif(
     every: int | None = None,
     on_frame: OnFrame = lambda _, __: None,
 ) -> Path:
-    """Write a GIF that is played again and again. The same episodes give the same bytes.
+    """Write a GIF that repeats forever. The same episodes give the same bytes.
 
-    There is a frame for every so many steps; `every` None is as many frames as viewers can show.
+    There is a frame every `every` steps; None: as many frames as viewers can show.
     """
     steps, seconds = _timing(stage, seconds_per_step, every, GIF_RATE)
     images = _with_one_palette(stage, _pictures(stage, steps, on_frame))
@@ -59,7 +60,7 @@ def write_mp4(
     steps, seconds = _timing(stage, seconds_per_step, every, MP4_RATE)
     height, width, _ = stage.picture(0).shape
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not with imageio_ffmpeg.write_frames: it forks, which JAX's threads do not bear.
+    # imageio_ffmpeg.write_frames forks, which breaks the threads of JAX.
     command = [
         *(imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y"),
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"),
@@ -68,26 +69,26 @@ def write_mp4(
         *("-movflags", "+faststart", "-f", "mp4", f"file:{path}"),
     ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
-        complaint = _feed(ffmpeg, _pictures(stage, steps, on_frame))
+        message = _feed(ffmpeg, _pictures(stage, steps, on_frame))
     if ffmpeg.returncode != 0:
-        raise OSError(ffmpeg.returncode, complaint, str(path))
+        raise OSError(ffmpeg.returncode, message, str(path))
     return path
 
 
 def _feed(ffmpeg: subprocess.Popen[bytes], pictures: Iterator[Picture]) -> str:
-    """Give it all pictures, and hear what it has to complain of."""
+    """Send all pictures to ffmpeg and return the first line of its errors."""
     assert ffmpeg.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it ended early, and says why
+    with contextlib.suppress(BrokenPipeError):  # ffmpeg ended early, with an error
         for picture in pictures:
             ffmpeg.stdin.write(np.ascontiguousarray(picture).data)
-    _, complaint = ffmpeg.communicate()
-    return complaint.decode(errors="replace").strip().partition("\n")[0]
+    _, message = ffmpeg.communicate()
+    return message.decode(errors="replace").strip().partition("\n")[0]
 
 
 def _timing(
     stage: Stage, seconds_per_step: float, every: int | None, most_per_second: int
 ) -> tuple[list[int], float]:
-    """Which steps are shown, the last among them, and how long each."""
+    """The steps to show, including the last, and the seconds of each."""
     if every is None:
         every = max(1, round(1 / (most_per_second * seconds_per_step)))
     if every < 1:
@@ -103,7 +104,7 @@ def _pictures(stage: Stage, steps: list[int], on_frame: OnFrame) -> Iterator[Pic
 
 
 def _with_one_palette(stage: Stage, pictures: Iterator[Picture]) -> Iterator[Image.Image]:
-    """Pictures in the colours of three of them: nothing flickers, and the file is small."""
+    """Pictures in one palette, from three of them: no flicker, and a small file."""
     samples = [stage.picture(step) for step in (0, stage.length // 2, stage.length)]
     palette = Image.fromarray(np.concatenate(samples)).quantize(_COLOURS)
     for picture in pictures:

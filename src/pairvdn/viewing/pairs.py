@@ -1,7 +1,7 @@
-"""Pairs of agents as curves over a scene, which look as they do on the page of `pairvdn watch`.
+"""Pairs of agents as curves over a scene, as on the page of `pairvdn watch`.
 
-Width and colour say what a pair contributes to the value: blue more, orange less, grey nothing. A
-diamond is on pairs in which an agent does something else than it would alone, to the team's gain.
+Width and colour show the contribution of a pair to the value: blue positive, orange negative, grey
+none. A diamond marks pairs in which an agent departs from its additive choice, to the team's gain.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,11 +22,11 @@ _SEGMENT = 12.0  # pixels of a curve that are drawn straight
 _LEAST_WIDTH, _MORE_WIDTH = 1.0, 3.0  # pixels
 _MARK = 4.0  # pixels from the middle of a diamond to its corners
 
-Place = Float[np.ndarray, "2"]
+Point = Float[np.ndarray, "2"]
 
 
 class Pair(NamedTuple):
-    """Two agents, their contribution from -1 to 1 of a large one, and whether they coordinate."""
+    """Two agents, their contribution as a share of a large one, and whether they coordinate."""
 
     first: int
     second: int
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 def pairs_at(recording: Recording, step: int, large: float) -> list[Pair]:
-    """The pairs of the agent step that a step belongs to; none for methods without pairs."""
+    """The pairs of the agent step of a step; none for methods without pairs."""
     moment = min(step, recording.length - 1)
     explanation = recording.explanation(moment)
     return [] if explanation is None else pairs_of(explanation, recording.actions[moment], large)
@@ -56,7 +56,7 @@ def pairs_of(explanation: Explanation, actions: Int[np.ndarray, " n"], large: fl
 
 
 def large_contribution(recording: Recording) -> float:
-    """What gets full width and colour: nine of ten contributions of an episode are smaller."""
+    """The contribution with full width and colour: the 0.9 quantile of an episode."""
     choices = range(0, recording.length, recording.action_repeat)
     explanations = [(recording.explanation(step), recording.actions[step]) for step in choices]
     sizes = [abs(contributions(one, actions)) for one, actions in explanations if one is not None]
@@ -67,17 +67,17 @@ def large_contribution(recording: Recording) -> float:
 def contributions(
     explanation: Explanation, actions: Int[np.ndarray, " n"]
 ) -> Float[np.ndarray, " e"]:
-    """payoffs[e, a_i, a_j] of every pair e = (i, j); NaN where someone could not act."""
+    """payoffs[e, a_i, a_j] of every pair e = (i, j); NaN if an agent had no action."""
     if explanation.edges is None or explanation.payoffs is None:
         return np.zeros(0)
     edges, payoffs = np.asarray(explanation.edges), np.asarray(explanation.payoffs, np.float64)
     chosen = actions[edges]
-    found = payoffs[np.arange(len(edges)), chosen[:, 0], chosen[:, 1]]
-    return np.where((chosen >= 0).all(axis=1), found, np.nan)
+    payoff = payoffs[np.arange(len(edges)), chosen[:, 0], chosen[:, 1]]
+    return np.where((chosen >= 0).all(axis=1), payoff, np.nan)
 
 
-def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Place]) -> None:
-    """Draw the pairs whose agents can both be seen, the strongest last, diamonds over all."""
+def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Point]) -> None:
+    """Draw the pairs of visible agents, the strongest last, and diamonds over all."""
     seen = [pair for pair in pairs if pair.first in places and pair.second in places]
     known = {(pair.first, pair.second) for pair in seen}
     curves = {
@@ -88,7 +88,7 @@ def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Place
         for pair in sorted(seen, key=lambda pair: abs(pair.share))
     }
     for pair, curve in curves.items():
-        strength = np.sqrt(abs(pair.share))  # so that small ones are seen
+        strength = np.sqrt(abs(pair.share))  # so that small ones are visible
         width = _LEAST_WIDTH + _MORE_WIDTH * strength
         canvas.line(curve, width + 1.5, np.full(3, BACKGROUND))
         towards = MORE if pair.share > 0 else LESS
@@ -98,12 +98,12 @@ def draw_pairs(canvas: Canvas, pairs: Iterable[Pair], places: Mapping[int, Place
             _draw_diamond(canvas, curve[len(curve) // 2])
 
 
-def _curve(start: Place, end: Place, *, flipped: bool) -> Float[np.ndarray, "k 2"]:
-    """Points of a curve that bulges upwards; the second of two between two agents downwards."""
+def _curve(start: Point, end: Point, *, flipped: bool) -> Float[np.ndarray, "k 2"]:
+    """Points of a curve that bulges upwards, or downwards if it is `flipped`."""
     dx, dy = end - start
     side = (-1 if dx < 0 else 1) * (-1 if flipped else 1)
     control = (start + end) / 2 + 2 * _BULGE * side * np.array([dy, -dx])
-    # An even number of segments, so that there is a point in the middle.
+    # An even number of segments has a point in the middle.
     segments = 2 * max(2, round(float(np.hypot(dx, dy)) / (2 * _SEGMENT)))
     share = np.linspace(0, 1, segments + 1)[:, None]
     curve: Float[np.ndarray, "k 2"] = (
@@ -112,7 +112,7 @@ def _curve(start: Place, end: Place, *, flipped: bool) -> Float[np.ndarray, "k 2
     return curve
 
 
-def _draw_diamond(canvas: Canvas, centre: Place) -> None:
+def _draw_diamond(canvas: Canvas, centre: Point) -> None:
     half = np.full(2, _MARK / np.sqrt(2))
     canvas.rectangle(centre, half + 1, np.pi / 4, _INK)
     canvas.rectangle(centre, half - 0.5, np.pi / 4, np.full(3, BACKGROUND))

@@ -1,30 +1,79 @@
 """A person plays one of the agents, with the keyboard, in a window.
 
-Where the environment has a clock, time passes by itself, and the person does what the keys say that
-are down, or were since the last choice. Elsewhere nothing moves until a key is pressed.
+An environment with a clock runs in real time: the keys that are down, or were pressed since the
+last agent step, choose the person's action. Any other environment waits for a key.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from pairvdn.envs import HasClock, seconds_per_step
 from pairvdn.evaluation.game import Game
-from pairvdn.viewing.captions import caption, flowing
-from pairvdn.viewing.keys import keyboard, legend
 from pairvdn.viewing.pairs import Pair, contributions, pairs_of
 from pairvdn.viewing.player import QUIT
 from pairvdn.viewing.raster import draw
-from pairvdn.viewing.stage import Picture
+from pairvdn.viewing.stage import Picture, caption, flowing
 from pairvdn.viewing.window import Window
 
 AGAIN = "r"
 _WIDTH, _MOST_HEIGHT = 960, 600  # pixels of the scene
-_IDLE_FRAMES_PER_SECOND = 30.0  # while nothing moves by itself
+_IDLE_FRAMES_PER_SECOND = 30.0  # while the game waits for a key
+# The names of keys are those of pygame.
+KEYS_OF: Mapping[str, tuple[str, ...]] = {
+    "left": ("left", "a"),
+    "right": ("right", "d"),
+    "up": ("up", "w"),
+    "down": ("down", "s"),
+    "jump": ("up", "w", "space"),
+    "catch": ("space",),
+    "send": ("space",),
+}
+# Actions that are taken without a key; with REST_KEY if the environment waits.
+RESTING = ("nothing", "stay", "idle")
+REST_KEY = "."
+MOST_DIGITS = 9
+
+
+class Keyboard(NamedTuple):
+    """The action of each key, and the action without a key, if there is one."""
+
+    actions: Mapping[str, int]
+    resting: int | None
+
+    def action(self, keys: Sequence[str]) -> int | None:
+        """The action of the last key that has one."""
+        return next((self.actions[key] for key in reversed(keys) if key in self.actions), None)
+
+
+def keyboard(action_names: Sequence[str]) -> Keyboard:
+    """Keys for every action: by its name, or else a digit: its name, or its number from 1."""
+    resting = next((k for k, name in enumerate(action_names) if name in RESTING), None)
+    actions: dict[str, int] = {}
+    for action, name in enumerate(action_names):
+        own = (REST_KEY,) if action == resting else KEYS_OF.get(name, ())
+        digit = (str(action + 1),) if action < MOST_DIGITS else ()
+        for key in own or ((name,) if re.fullmatch("[0-9]", name) else digit):
+            actions.setdefault(key, action)
+    return Keyboard(actions, resting)
+
+
+def legend(action_names: Sequence[str], keys: Keyboard, *, in_turns: bool) -> list[str]:
+    """A few words on every key."""
+    parts = []
+    for action, name in enumerate(action_names):
+        own = [key for key, chosen in keys.actions.items() if chosen == action]
+        if action == keys.resting and not in_turns:
+            own = ["no key"]
+        if own:
+            parts.append(f"{name}: {' or '.join(own)}")
+    return [*parts, "again: r", "quit: q"]
 
 
 class Seat:
-    """Where the person sits: what there is to see, and what the keys say."""
+    """The person's view of a game: its picture, and the action that the keys choose."""
 
     def __init__(self, game: Game, action_names: Sequence[str]) -> None:
         self.game = game
@@ -36,18 +85,18 @@ class Seat:
 
     @property
     def frames_per_second(self) -> float:
-        """As many as the environment has steps, or enough to hear keys soon."""
+        """The rate of the environment's steps, or enough to notice keys quickly."""
         return _IDLE_FRAMES_PER_SECOND if self._in_turns else 1 / seconds_per_step(self.game.env)
 
     def action(self, pressed: Sequence[str], held: Sequence[str]) -> int | None:
-        """What the person does now; None is to wait."""
+        """The person's action; None to wait."""
         if self._in_turns:
             return self._keys.action(pressed)
         chosen = self._keys.action([*held, *pressed])
         return self._keys.resting if chosen is None else chosen
 
     def picture(self) -> Picture:
-        """The scene with a ring around the person's agent, how it stands, and the keys."""
+        """The scene with a ring around the person's agent, the score, and the keys."""
         scene = self.game.scene
         left, bottom, right, top = map(float, scene.bounds)
         scale = min(_WIDTH / (right - left), _MOST_HEIGHT / (top - bottom))
@@ -55,7 +104,7 @@ class Seat:
         drawn = draw(
             scene, height=height, width=_WIDTH, pairs=self._pairs(), ringed=self.game.agent
         )
-        above = caption(f"You are agent {self.game.agent}, in the ring. {self._standing()}", _WIDTH)
+        above = caption(f"You are agent {self.game.agent}, in the ring. {self._score()}", _WIDTH)
         return np.concatenate([above, drawn, flowing(self.legend, _WIDTH)])
 
     def _pairs(self) -> list[Pair]:
@@ -67,7 +116,7 @@ class Seat:
         self._large = max(self._large, float(sizes.max(initial=0.0)))
         return pairs_of(game.explanation, actions, self._large)
 
-    def _standing(self) -> str:
+    def _score(self) -> str:
         game = self.game
         parts = [f"Step {game.steps} of {game.env.max_steps}", f"return {game.total:.2f}"]
         if game.actions is not None:
@@ -81,7 +130,7 @@ def play(game: Game, action_names: Sequence[str], *, title: str) -> Iterator[Gam
     """Play until the window is closed; yields the game after each picture."""
     seat = Seat(game, action_names)
     window = Window(title, seat.frames_per_second)
-    pressed: list[str] = []  # since the last choice
+    pressed: list[str] = []  # since the last agent step
     action: int | None = None
     try:
         while True:

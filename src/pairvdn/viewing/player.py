@@ -1,12 +1,11 @@
-"""Recorded episodes in a window that one can stop, step through and speed up."""
+"""Recorded episodes in a window, to pause, step through and speed up."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from pairvdn.viewing.captions import caption, flowing
-from pairvdn.viewing.stage import Picture, Stage
+from pairvdn.viewing.stage import Picture, Stage, caption, flowing
 from pairvdn.viewing.window import Window
 
 LEGEND = ("space: play or pause", "left, right, home, end: step", "up, down: speed", "q: quit")
@@ -16,22 +15,22 @@ _SLOWEST, _FASTEST = 1 / 8, 8.0
 
 
 class Playback(NamedTuple):
-    """Where we are in an episode, and how we move on."""
+    """The position in an episode, and the speed of playing."""
 
     length: int
-    step: float = 0.0  # its whole part is shown
+    step: float = 0.0  # its integer part is shown
     playing: bool = True
     speed: float = 1.0
 
     def later(self, steps: float) -> "Playback":
-        """After so many steps at normal speed have passed."""
+        """The playback after the time of `steps` steps at normal speed."""
         if not self.playing:
             return self
         step = min(self.step + self.speed * steps, self.length)
         return self._replace(step=step, playing=step < self.length)
 
     def pressed(self, key: str) -> "Playback":
-        """What a key changes."""
+        """The playback after a key was pressed."""
         return _KEYS[key](self) if key in _KEYS else self
 
     def _toggled(self) -> "Playback":
@@ -58,7 +57,7 @@ _KEYS: dict[str, Callable[[Playback], Playback]] = {
 
 
 def show(stage: Stage, *, title: str, seconds_per_step: float) -> Iterator[Playback]:
-    """Show episodes until the window is closed; yields where we are after each picture."""
+    """Show episodes until the window is closed; yields the playback after each picture."""
     window = Window(title, _FRAMES_PER_SECOND)
     playback = Playback(stage.length)
     drawn, picture = -1, stage.picture(0)
@@ -82,6 +81,6 @@ def show(stage: Stage, *, title: str, seconds_per_step: float) -> Iterator[Playb
 def _with_legend(picture: Picture, playback: Playback) -> Picture:
     state = "playing" if playback.playing else "paused"
     width = picture.shape[1]
-    # The state has a line of its own, so that no change of it changes the size of the window.
+    # The state has its own line, so that the size of the window never changes.
     below = [caption(f"{state}, speed x{playback.speed:g}", width), flowing(LEGEND, width)]
     return np.concatenate([picture, *below])

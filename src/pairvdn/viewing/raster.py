@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from pairvdn.checks import require_at_least
 from pairvdn.envs.scene import Circles, Lines, Rectangles, Scene
 from pairvdn.viewing.canvas import Canvas
 from pairvdn.viewing.pairs import Pair, draw_pairs
 
 _LINE_WIDTH = 1.5  # pixels
-_RING_COLOUR = (0.478, 0.239, 0.941)  # the page's, for what is selected
+_RING_COLOUR = (0.478, 0.239, 0.941)  # of the selection on the watch page
 _RING_WIDTH = 2.5
 
-Place = Float[np.ndarray, "2"]
+Point = Float[np.ndarray, "2"]
 
 
 def draw(
@@ -24,12 +25,11 @@ def draw(
     pairs: Sequence[Pair] = (),
     ringed: int | None = None,
 ) -> UInt8[np.ndarray, "h w 3"]:
-    """Draw one scene; what is in its bounds fits into the picture undistorted, in the middle.
+    """Draw one scene; its bounds fit into the picture, undistorted and centred.
 
-    Over it go `pairs` of agents, and a ring around the agent `ringed`.
+    `pairs` of agents and a ring around the agent `ringed` are drawn over it.
     """
-    if height < 1 or width < 1:
-        raise ValueError(f"height and width must be at least 1; they are {height} and {width}.")
+    require_at_least(1, height=height, width=width)
     canvas = Canvas.blank(np.asarray(scene.bounds, np.float64), height, width)
     if scene.rectangles is not None:
         _draw_rectangles(canvas, scene.rectangles)
@@ -45,9 +45,9 @@ def draw(
     return canvas.picture()
 
 
-def agent_places(scene: Scene) -> dict[int, tuple[Place, float]]:
-    """Where each agent that can be seen is, and its radius, in the world."""
-    found: dict[int, tuple[Place, float]] = {}
+def agent_places(scene: Scene) -> dict[int, tuple[Point, float]]:
+    """Position and radius of each visible agent, in the world."""
+    places: dict[int, tuple[Point, float]] = {}
     for shapes in (scene.rectangles, scene.circles):
         if shapes is None:
             continue
@@ -55,8 +55,8 @@ def agent_places(scene: Scene) -> dict[int, tuple[Place, float]]:
         columns = map(np.asarray, (shapes.agent, shapes.centre, sizes))
         for agent, centre, size in zip(*columns, strict=True):
             if agent >= 0 and size > 0:
-                found.setdefault(int(agent), (np.asarray(centre, np.float64), float(size)))
-    return found
+                places.setdefault(int(agent), (np.asarray(centre, np.float64), float(size)))
+    return places
 
 
 def _draw_rectangles(canvas: Canvas, shapes: Rectangles) -> None:
@@ -84,7 +84,7 @@ def _draw_lines(canvas: Canvas, shapes: Lines) -> None:
         canvas.line(points, _LINE_WIDTH, colour)
 
 
-def _draw_ring(canvas: Canvas, place: Place, radius: float) -> None:
-    # As far out as the corner of a square, so that a turning box stays inside.
+def _draw_ring(canvas: Canvas, centre: Point, radius: float) -> None:
+    # Up to the corner of a square, so that a turning box stays inside.
     around = np.sqrt(2) * canvas.scale * radius + _RING_WIDTH
-    canvas.ring(canvas.to_pixels(place), around, _RING_WIDTH, _RING_COLOUR)
+    canvas.ring(canvas.to_pixels(centre), around, _RING_WIDTH, _RING_COLOUR)

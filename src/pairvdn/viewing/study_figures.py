@@ -1,8 +1,8 @@
-"""Figures of a study: bars and curves from its raw results, pictures from its runs or of games."""
+"""Figures of a study: bars and curves of its results, pictures of its runs or of environments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,8 +19,16 @@ from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
 from pairvdn.studies.study import Bars, Curves, Episodes, Figure, RandomPlay, Study
 from pairvdn.studies.tables import Rows, at
-from pairvdn.viewing.bars import Bar, BarPanel, draw_bars
-from pairvdn.viewing.figures import Curve, Panel, Picture, draw_curves, draw_pictures
+from pairvdn.viewing.figures import (
+    Bar,
+    BarPanel,
+    Curve,
+    Panel,
+    Picture,
+    draw_bars,
+    draw_curves,
+    draw_pictures,
+)
 from pairvdn.viewing.raster import draw
 
 HEIGHT = 300  # pixels of one picture
@@ -34,48 +42,56 @@ def draw_figure(
 ) -> list[Path]:
     """Draw a figure into `out`/STUDY-NAME.png and .svg; the study's runs are in `runs`."""
     figure, stem = study.figures[name], out / f"{study.name}-{name}"
-    return _DRAWERS[type(figure)](figure, study, rows, runs, stem, note)
+    return _DRAWERS[type(figure)](figure, _Source(study, rows, runs, stem, note))
 
 
-def _bars(figure: Bars, study: Study, rows: Rows, runs: Path, stem: Path, note: str) -> list[Path]:
+class _Source(NamedTuple):
+    """The study, its results and runs, the files to write, and a note on top."""
+
+    study: Study
+    rows: Rows
+    runs: Path
+    stem: Path
+    note: str
+
+
+def _bars(figure: Bars, source: _Source) -> list[Path]:
     panels = [
         BarPanel(
-            title=group or study.name,
-            bars=[_bar(_label(row), at(rows[row], figure.path)) for row in members],
-            random=at(rows[members[0]]["random"], figure.path)["mean"],
+            title=group or source.study.name,
+            bars=[_bar(_label(row), at(source.rows[row], figure.path)) for row in members],
+            random=at(source.rows[members[0]]["random"], figure.path)["mean"],
         )
-        for group, members in _grouped(rows, figure.groups).items()
+        for group, members in _grouped(source.rows, figure.groups).items()
     ]
-    return draw_bars(panels, stem, footer=_BARS_FOOTER, note=note, measured=figure.label)
+    return draw_bars(
+        panels, source.stem, footer=_BARS_FOOTER, note=source.note, measured=figure.label
+    )
 
 
-def _curves(
-    figure: Curves, study: Study, rows: Rows, runs: Path, stem: Path, note: str
-) -> list[Path]:
+def _curves(figure: Curves, source: _Source) -> list[Path]:
     known = {
         name: row
-        for name, row in rows.items()
+        for name, row in source.rows.items()
         if "curve" in row and _label(name) in (figure.labels or [_label(name)])
     }
     panels = [
         Panel(
-            group or study.name,
+            group or source.study.name,
             [_curve(_label(row), known[row]["curve"]) for row in members],
             random=at(known[members[0]]["random"], figure.random)["mean"],
         )
         for group, members in _grouped(known, figure.groups).items()
     ]
-    return draw_curves(panels, stem, shaded=OVER_SEEDS, note=note)
+    return draw_curves(panels, source.stem, shaded=OVER_SEEDS, note=source.note)
 
 
-def _episodes(
-    figure: Episodes, study: Study, rows: Rows, runs: Path, stem: Path, note: str
-) -> list[Path]:
+def _episodes(figure: Episodes, source: _Source) -> list[Path]:
     """Each episode starts from its own seed, so the columns of two rows can be compared."""
     scenes: dict[str, Scene] = {}
     for row in figure.rows:
-        for seed, run in enumerate(run_folders(runs / row)[: figure.seeds]):
-            loaded = load(run, trust=True)  # the user named the study
+        for seed, run in enumerate(run_folders(source.runs / row)[: figure.seeds]):
+            loaded = load(run, trust=True)  # the user chose the study
             (played,) = record_greedy(
                 env_for(loaded, max(figure.steps)),
                 loaded.value,
@@ -87,12 +103,10 @@ def _episodes(
                 scenes[f"{_label(row)}, seed {seed}, t = {step}"] = scene
     top = _top(list(scenes.values()))
     pictures = [Picture(title, _pixels(scene, top)) for title, scene in scenes.items()]
-    return draw_pictures(pictures, stem, columns=len(figure.steps), note=note)
+    return draw_pictures(pictures, source.stem, columns=len(figure.steps), note=source.note)
 
 
-def _random_play(
-    figure: RandomPlay, study: Study, rows: Rows, runs: Path, stem: Path, note: str
-) -> list[Path]:
+def _random_play(figure: RandomPlay, source: _Source) -> list[Path]:
     pictures: list[Picture] = []
     for title, given in figure.envs.items():
         arguments = dict(given)
@@ -104,11 +118,11 @@ def _random_play(
             pictures.append(Picture(title, _pixels(scene)))
         for observed in figure.colour_by:
             if not isinstance(env, HasNames) or observed not in env.observation_names:
-                raise ConfigError(f"{stem.name}: {title} has no observation {observed!r}.")
+                raise ConfigError(f"{source.stem.name}: {title} has no observation {observed!r}.")
             column = seen[:, env.observation_names.index(observed)]
             pictures.append(Picture(observed, _pixels(_coloured(scene, column), _top([scene]))))
     footer = "red: 0, black: 1; random policy" if figure.colour_by else ""
-    return draw_pictures(pictures, stem, columns=len(pictures), footer=footer)
+    return draw_pictures(pictures, source.stem, columns=len(pictures), footer=footer)
 
 
 _DRAWERS: dict[type[Figure], Callable[..., list[Path]]] = {
@@ -121,10 +135,10 @@ _DRAWERS: dict[type[Figure], Callable[..., list[Path]]] = {
 
 def _grouped(rows: Rows, groups: Sequence[str]) -> dict[str, list[str]]:
     """The rows of each group, in the order of `groups` if it names any."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name in rows:
-        found.setdefault(name.rpartition("/")[0], []).append(name)
-    return {group: found[group] for group in groups or found if group in found}
+        members.setdefault(name.rpartition("/")[0], []).append(name)
+    return {group: members[group] for group in groups or members if group in members}
 
 
 def _label(row: str) -> str:
@@ -150,10 +164,10 @@ def _pixels(scene: Scene, top: float | None = None) -> Any:
 
 
 def _top(scenes: Sequence[Scene]) -> float | None:
-    """A little above the highest rectangle or line of any scene; None where there are none."""
-    boxes = [np.max(one.rectangles.centre[:, 1]) for one in scenes if one.rectangles is not None]
-    lines = [np.max(one.lines.end[:, 1]) for one in scenes if one.lines is not None]
-    return float(max(boxes + lines)) + 1.0 if boxes + lines else None
+    """A little above the highest rectangle or line of any scene; None if there are none."""
+    heights = [np.max(scene.rectangles.centre[:, 1]) for scene in scenes if scene.rectangles]
+    heights += [np.max(scene.lines.end[:, 1]) for scene in scenes if scene.lines]
+    return float(max(heights)) + 1.0 if heights else None
 
 
 def _coloured(scene: Scene, values: np.ndarray) -> Scene:

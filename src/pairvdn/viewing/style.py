@@ -1,15 +1,17 @@
-"""One look for all figures, so that they can stand beside each other in a paper.
+"""One style for all figures.
 
 Colours are those of Okabe and Ito, which people with any colour vision can tell apart, without
-their yellow, which is too faint for a line; lines differ in their dashes and markers too, so that a
-print in grey can be read. SVG files carry no date and no random identifiers: the same numbers give
-the same bytes.
+their yellow, which is too faint for a line. Lines also differ in dashes and markers, so that a grey
+print can be read. SVG files have no date and no random identifiers: the same numbers give the same
+bytes.
 """
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from pairvdn.viewing import MissingPackageError
 
 try:
     import matplotlib
@@ -18,7 +20,7 @@ try:
     from matplotlib.lines import Line2D as Line2D
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 except ImportError as error:
-    raise ImportError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
+    raise MissingPackageError("Figures need matplotlib: pip install 'pairvdn[view]'") from error
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 Dash = Literal["-", "--", "-.", ":"]
@@ -29,11 +31,11 @@ DOTS_PER_INCH = 200
 _MOST_COLUMNS = 3
 _LETTERS_PER_INCH = 15  # of the smallest font
 _LINE_HEIGHT = 0.15  # inches of a line of such text
-_LEGEND_HEIGHT = 0.35  # inches, where it has a row of its own
+_LEGEND_HEIGHT = 0.35  # inches of a legend with its own row
 _SETTINGS: Any = {
     "svg.hashsalt": "pairvdn",
     "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
+    "font.family": "DejaVu Sans",  # part of matplotlib, so the same on every machine
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.labelsize": 8,
@@ -61,66 +63,59 @@ _SETTINGS: Any = {
 
 
 class Look(NamedTuple):
-    """How a method is drawn."""
+    """Colour, dash and marker of a method."""
 
     colour: str
     dash: Dash
     marker: str
 
 
-def look(place: int) -> Look:
-    """The look of the method in this place; the first six differ in colour already."""
+def look(index: int) -> Look:
+    """The look of a method by its index; the first six differ in colour."""
     return Look(
-        COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)], MARKERS[place % len(MARKERS)]
+        COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], MARKERS[index % len(MARKERS)]
     )
 
 
-def in_style(draw: Callable[[], list[Path]]) -> list[Path]:
-    """Draw with our settings, and leave everyone else's alone."""
-    with matplotlib.rc_context(_SETTINGS):
-        return draw()
+Drawing = TypeVar("Drawing", bound=Callable[..., list[Path]])
+
+
+def styled(draw: Drawing) -> Drawing:
+    """Draw with our settings; those of matplotlib itself stay unchanged."""
+    return matplotlib.rc_context(_SETTINGS)(draw)
 
 
 class Grid(NamedTuple):
-    """A figure with panels, row by row, and a place for its legend."""
+    """A figure with panels, row by row, and the axes of its legend, if it has one."""
 
     figure: Figure
     panels: list[Axes]
     columns: int
-    legend: Axes
+    legend: Axes | None
     legend_below: bool
 
 
-def grid_of(count: int, *, width: float, height: float) -> Grid:
-    """So many panels, each of this size in inches; the legend is in a cell that they leave."""
+def grid_of(count: int, *, width: float, height: float, legend: bool = False) -> Grid:
+    """`count` panels, each of this size in inches; a legend fills a free cell or its own row."""
     columns = min(_MOST_COLUMNS, count)
-    rows = -(-count // columns)
-    full = count % _MOST_COLUMNS == 0
-    if count < _MOST_COLUMNS:
+    heights = [height] * -(-count // columns)
+    below = legend and count % _MOST_COLUMNS == 0
+    if below:
+        heights.append(_LEGEND_HEIGHT)
+    elif legend and count < _MOST_COLUMNS:
         columns += 1
-    heights = [height] * rows + [_LEGEND_HEIGHT] * full
     figure = Figure(figsize=(width * columns, sum(heights)), layout="constrained")
-    places = figure.add_gridspec(len(heights), columns, height_ratios=heights)
-    panels = [figure.add_subplot(places[divmod(place, columns)]) for place in range(count)]
-    legend = figure.add_subplot(places[-1, :] if full else places[divmod(count, columns)])
-    legend.set_axis_off()
-    return Grid(figure, panels, columns, legend, full)
-
-
-def grid_without_legend(
-    count: int, *, width: float, height: float
-) -> tuple[Figure, list[Axes], int]:
-    """The same without a place for a legend: the figure, its panels, how many are in a row."""
-    columns = min(_MOST_COLUMNS, count)
-    rows = -(-count // columns)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    places = figure.add_gridspec(rows, columns)
-    panels = [figure.add_subplot(places[divmod(place, columns)]) for place in range(count)]
-    return figure, panels, columns
+    cells = figure.add_gridspec(len(heights), columns, height_ratios=heights)
+    panels = [figure.add_subplot(cells[divmod(index, columns)]) for index in range(count)]
+    if not legend:
+        return Grid(figure, panels, columns, None, below)
+    axes = figure.add_subplot(cells[-1, :] if below else cells[divmod(count, columns)])
+    axes.set_axis_off()
+    return Grid(figure, panels, columns, axes, below)
 
 
 def annotate(figure: Figure, *, note: str, footer: str) -> None:
-    """A warning above everything, and below it how to read the figure."""
+    """Write a warning above the panels and an explanation below them."""
     width = int(_LETTERS_PER_INCH * figure.get_figwidth())
     above, below = textwrap.wrap(note, width), textwrap.wrap(footer, width)
     if above:
@@ -131,22 +126,17 @@ def annotate(figure: Figure, *, note: str, footer: str) -> None:
 
 
 def count_steps(axes: Axes) -> None:
-    """Numbers of steps along the x axis, as 50k or 1.5M."""
+    """Label the x axis with numbers of steps such as 50k or 1.5M."""
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda steps, _: short(steps)))
 
 
 def short(steps: float) -> str:
-    """A number of steps in few letters: 1500000 is 1.5M."""
+    """A number of steps in few characters: 1500000 is 1.5M."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(steps) >= size:
             return f"{steps / size:g}{letter}"
     return f"{steps:g}"
-
-
-def in_order(labels: Sequence[str]) -> list[str]:
-    """Every label once, as it came first."""
-    return list(dict.fromkeys(labels))
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:

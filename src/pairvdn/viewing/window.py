@@ -1,28 +1,30 @@
-"""A window on the screen that shows pictures, one after the other, and hears keys."""
+"""A window that shows pictures and receives keys."""
 
 import os
 
 import numpy as np
 from jaxtyping import UInt8
 
+from pairvdn.viewing import MissingPackageError
+
 try:
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it would be printed amid results
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # keeps output clean
     import pygame
 except ImportError as error:
-    raise ImportError("A window needs pygame: pip install 'pairvdn[view]'") from error
+    raise MissingPackageError("A window needs pygame: pip install 'pairvdn[view]'") from error
 
 
-_UNSEEN = ("dummy", "offscreen")  # SDL's drivers that show nothing
+_INVISIBLE = ("dummy", "offscreen")  # SDL's drivers that show nothing
 
 
 class NoScreenError(RuntimeError):
-    """There is nothing to open a window on."""
+    """No window can be opened, because there is no screen."""
 
 
 class Window:
-    """A pygame window, opened by the first picture and as large as it.
+    """A pygame window, opened by the first picture in its size.
 
-    Whoever closes it is done with it: it stays closed, and pictures are not shown any more.
+    After the user closes it, it stays closed and ignores pictures.
     """
 
     def __init__(self, title: str, frames_per_second: float) -> None:
@@ -36,7 +38,7 @@ class Window:
 
     @property
     def is_dismissed(self) -> bool:
-        """Whether the person who looks has closed it."""
+        """Whether the user has closed it."""
         return self._dismissed
 
     @property
@@ -45,23 +47,23 @@ class Window:
         return list(self._held)
 
     def show(self, picture: UInt8[np.ndarray, "h w 3"]) -> float:
-        """Show a picture, at most so many per second; the seconds since the one before it."""
+        """Show a picture, at the frame rate; returns the seconds since the last one."""
         if self._dismissed:
             return 0.0
         surface = self._open(picture)
         # pygame's first axis is x.
         pygame.surfarray.blit_array(surface, picture.swapaxes(0, 1))
         pygame.display.flip()
-        self._hear()
+        self._handle_events()
         return self._clock.tick(self._frames_per_second) / 1000
 
     def take_keys(self) -> list[str]:
-        """Names of the keys that were pressed since this was asked last, in order."""
+        """Names of the keys pressed since the last call, in order."""
         pressed, self._pressed = self._pressed, []
         return pressed
 
     def close(self) -> None:
-        """Close the window; the next picture would open it again, unless it was dismissed."""
+        """Close the window; the next picture opens it again, unless the user closed it."""
         if self._surface is not None:
             pygame.display.quit()
             self._surface = None
@@ -80,13 +82,13 @@ class Window:
 
     @staticmethod
     def _require_screen() -> None:
-        """Without a screen SDL takes a driver that shows nothing, even if nobody asked for it."""
-        if pygame.display.get_driver() in _UNSEEN and "SDL_VIDEODRIVER" not in os.environ:
+        """Raise `NoScreenError` if SDL has fallen back to a driver that shows nothing."""
+        if pygame.display.get_driver() in _INVISIBLE and "SDL_VIDEODRIVER" not in os.environ:
             pygame.display.quit()
             raise NoScreenError("No window can be opened here: there is no screen.")
 
-    def _hear(self) -> None:
-        """Take in what happened; the system takes a window for dead that never does."""
+    def _handle_events(self) -> None:
+        """Handle events; the system treats a window that never does as hung."""
         for event in pygame.event.get():
             if event.type == pygame.QUIT:
                 self._dismissed = True

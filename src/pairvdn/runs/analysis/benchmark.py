@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable
 
 from pairvdn.config.config import Config
-from pairvdn.runs.training import training_of_one
+from pairvdn.runs.training import make_training
 
 
 @dataclasses.dataclass(frozen=True)
 class Speed:
-    """Environment steps a second without learning and with it, and updates a second with it."""
+    """Environment steps per second without and with learning, and updates per second."""
 
     compile_seconds: float
     steps_only: float
@@ -19,8 +19,8 @@ class Speed:
 
 
 def measure(config: Config, *, seconds: float, say: Callable[[str], None]) -> Speed:
-    """Time the start, which only collects, and as many epochs as fit into `seconds`."""
-    training = training_of_one(config, config.build(), config.seed)
+    """Time the start, which collects without learning, and as many epochs as fit `seconds`."""
+    training = make_training(config, config.build(), config.seed)
     say("compiling ...")
     began = time.monotonic()
     state = training.init()

@@ -18,20 +18,19 @@ from pairvdn.evaluation import (
     probability_of_improvement,
 )
 from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate
-from pairvdn.runs.folder import RunFolder, read_config, run_folders
-from pairvdn.runs.pretrained import run_path
+from pairvdn.runs.folder import RunFolder, read_config, run_folders, run_path
 
-# Sections that may differ between runs of one recipe: the task, the seed, and those that change no
-# result.
+# Sections that may differ between runs of one recipe: the task, the seed, and settings that change
+# no result.
 _NOT_THE_RECIPE = ("env", "seed", "evaluation", "checkpoints")
 
 Name = tuple[str, str]  # task and method
 
 
 class Row(NamedTuple):
-    """One method on one task, by its last and by its best checkpoints, which are never mixed.
+    """One method on one task, by its last checkpoints and, separately, by its best ones.
 
-    `better` is the probability that a seed of this row beats one of the first row of its task.
+    `better` is the probability that a seed of this row beats a seed of the first row of its task.
     Exported runs have no best checkpoint.
     """
 
@@ -60,7 +59,7 @@ def compare(
 ) -> Comparison:
     """Evaluate every run and pool the runs of a method on a task."""
     if not folders:
-        raise ConfigError("Name at least one run.")
+        raise ConfigError("compare needs at least one run.")
     paths = [run_path(folder) for folder in folders]
     ignoring = () if settings.max_steps is None else ("max_steps",)
     groups = grouped(paths, ignoring=ignoring, trust=trust)
@@ -82,14 +81,14 @@ def grouped(
 ) -> dict[Name, list[Path]]:
     """The runs of each task and method, which count as seeds of one experiment.
 
-    Runs of one method and task with different settings are kept apart and named after their
+    Runs of one method and task whose settings differ form groups of their own, named after their
     folders. `ignoring` lists arguments of environments that may differ within a task.
     """
     configs = [read_config(path, trust=trust) for path in paths]
     runs = [run.resolve() for path in paths for run in run_folders(path)]
     twice = [run for run in runs if runs.count(run) > 1]
     if twice:
-        raise ConfigError(f"{twice[0]} is named twice.")
+        raise ConfigError(f"{twice[0]} is named twice; name each run once.")
     recipes: dict[Name, list[dict[str, Any]]] = {}
     groups: dict[tuple[str, str, int], list[Path]] = {}
     for path, config, task in zip(paths, configs, task_labels(configs, ignoring), strict=True):
@@ -120,7 +119,7 @@ def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list
 
 
 def scores(runs: Sequence[Evaluated]) -> np.ndarray:
-    """One number per training seed; per episode if there is one seed in all."""
+    """One number per training seed, or per episode if there is only one seed."""
     return np.array(runs[0].greedy.returns.values) if len(runs) == 1 else _of_seeds(runs)
 
 
@@ -133,7 +132,7 @@ def _of_seeds(runs: Sequence[Evaluated]) -> np.ndarray:
 def comparable(
     mine: Sequence[Evaluated], other: Sequence[Evaluated]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Seeds against seeds; episodes against episodes only if both have one seed."""
+    """Seeds against seeds, or episodes against episodes if both have one seed."""
     seeds = _of_seeds(mine), _of_seeds(other)
     return (scores(mine), scores(other)) if seeds[0].size == seeds[1].size == 1 else seeds
 
@@ -182,11 +181,11 @@ def _better(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Estimate:
 def _over_tasks(known: Mapping[Name, Sequence[Evaluated]]) -> dict[str, Estimate]:
     """Each method against the first one, on the tasks that both have, if there are several."""
     methods = list(dict.fromkeys(method for _, method in known))
-    found = {}
+    improvements = {}
     for method in methods[1:]:
         shared = [task for task, one in known if one == method and (task, methods[0]) in known]
         if len(shared) > 1:
-            found[method] = _better(
+            improvements[method] = _better(
                 [comparable(known[task, method], known[task, methods[0]]) for task in shared]
             )
-    return found
+    return improvements

@@ -45,13 +45,13 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     every = _evaluations(folders)
     evaluated = [lines[: min(map(len, every))] for lines in every]
     epochs = [[line["epoch"] for line in lines] for lines in evaluated]
-    if any(one != epochs[0] for one in epochs):
+    if any(seed != epochs[0] for seed in epochs):
         raise FolderError(
-            f"{folders[0]} and others were evaluated after different epochs: plot them apart."
+            f"{folders[0]} and others were evaluated after different epochs: plot them separately."
         )
     # Seeds may differ by a few steps: a repeated action ends with the episode.
-    steps = np.array([[line["env_steps"] for line in one] for one in evaluated]).mean(axis=0)
-    means = np.array([[line["evaluation"]["mean"] for line in one] for one in evaluated])
+    steps = np.array([[line["env_steps"] for line in lines] for lines in evaluated]).mean(axis=0)
+    means = np.array([[line["evaluation"]["mean"] for line in lines] for lines in evaluated])
     if len(evaluated) == 1:
         episodes = [np.array(line["evaluation"]["values"]) for line in evaluated[0]]
         spread = np.array([np.std(values) for values in episodes])
@@ -61,8 +61,8 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
     return LearningCurve(
         steps,
         means.mean(axis=0),
-        np.array([one.low for one in estimates]),
-        np.array([one.high for one in estimates]),
+        np.array([estimate.low for estimate in estimates]),
+        np.array([estimate.high for estimate in estimates]),
         len(evaluated),
     )
 
@@ -70,7 +70,7 @@ def learning_curve(folders: Sequence[Path]) -> LearningCurve:
 def final_returns(folders: Sequence[Path]) -> Final:
     """The end of the curve of these folders; with one seed, the episodes of its last evaluation."""
     last = [lines[-1]["evaluation"] for lines in _evaluations(folders)]
-    values = last[0]["values"] if len(last) == 1 else [one["mean"] for one in last]
+    values = last[0]["values"] if len(last) == 1 else [evaluation["mean"] for evaluation in last]
     numbers = np.array(values, np.float64)
     return Final(numbers, _mean(numbers, np.random.default_rng(0)), len(last))
 
@@ -81,7 +81,7 @@ def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
     evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
     for run, lines in zip(runs, evaluated, strict=True):
         if not lines:
-            raise FolderError(f"{run} has no evaluation yet: there is nothing to plot.")
+            raise FolderError(f"{run} has no evaluation yet; there is nothing to plot.")
     return evaluated
 
 
@@ -90,12 +90,12 @@ def _mean(numbers: Line, rng: np.random.Generator) -> Estimate:
 
 
 def interval_of(finals: Sequence[Final]) -> str:
-    """The unit of the dots and intervals of these final returns, for a legend."""
-    words = {"training seeds" if one.seeds > 1 else "episodes (one seed)" for one in finals}
+    """The unit of the dots and intervals of final returns, for a legend."""
+    words = {"training seeds" if final.seeds > 1 else "episodes (one seed)" for final in finals}
     return " or ".join(sorted(words, reverse=True))
 
 
 def shading(curves: Sequence[LearningCurve]) -> str:
-    """The meaning of the bands of these curves, for a legend."""
+    """The meaning of the bands of learning curves, for a legend."""
     words = {OVER_SEEDS if curve.seeds > 1 else OVER_EPISODES for curve in curves}
     return "; or ".join(sorted(words))

@@ -23,15 +23,14 @@ from pairvdn.evaluation import (
     summarise_played,
 )
 from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.folder import RunFolder, read_metrics, run_folders
+from pairvdn.runs.folder import RunFolder, is_pretrained, read_metrics, run_folders, run_path
 from pairvdn.runs.load import Loaded, Which, load
-from pairvdn.runs.pretrained import is_pretrained, run_path
 from pairvdn.runs.saving import explained
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """The greedy episodes to play; `max_steps` None is the length that the run's `env` has."""
+    """The greedy episodes to play; without `max_steps` they have the length of the run's config."""
 
     episodes: int = 20
     max_steps: int | None = None
@@ -61,9 +60,9 @@ def require_setting(least: int, most: int, **setting: int) -> None:
 class Evaluated:
     """The result of evaluating a run, or all seeds of a folder of runs.
 
-    With one training seed the summaries of `greedy` are over episodes, with several over the means
-    of the seeds; those of `random` are always over episodes. `diverged` counts seeds, `epochs` has
-    the checkpoint of each. `fingerprint` identifies the parameters of a single run.
+    The summaries of `greedy` are over the episodes of one training seed, or over the means of
+    several seeds; those of `random` are always over episodes. `diverged` counts seeds, `epochs`
+    are those of their checkpoints. `fingerprint` identifies the parameters of a single run.
     """
 
     run: str
@@ -117,24 +116,24 @@ _ABOUT = ("run", "environment", "method", "checkpoint", "episodes", "max_steps",
 def evaluate(folder: str | Path, settings: Settings, *, trust: bool = False) -> Evaluated:
     """Evaluate a run, or all seeds of a folder of runs, and keep the result in `evaluations/`.
 
-    The numbers depend on the parameters and the settings alone. A result that is already there, of
-    the same parameters and settings, is not computed again. `trust` is as in `load`.
+    The numbers depend only on parameters and settings; a stored result of the same ones is used
+    again. `trust` is as in `load`.
     """
     folder = run_path(folder)
     runs = run_folders(folder)
     evaluated: list[Evaluated] = []
-    for run in runs:  # all in the same environment, so the random policy plays only once
+    for run in runs:  # they share an environment, so the random policy plays only once
         random = evaluated[0].random if evaluated else None
         evaluated.append(_evaluate_run(run, settings, random, trust=trust))
     if runs == [folder]:
         return evaluated[0]
     together = _pooled(folder, evaluated)
-    _keep(folder, settings, together)
+    _store(folder, settings, together)
     return together
 
 
 def moments(usual_steps: int, max_steps: int) -> tuple[int, ...]:
-    """The steps at which measures are taken: the usual end of an episode, and this one's."""
+    """The steps at which measures are taken: the usual end of an episode, and the given one."""
     return tuple(sorted({min(usual_steps, max_steps), max_steps}))
 
 
@@ -146,7 +145,7 @@ def env_for(loaded: Loaded, max_steps: int | None) -> Task:
 
 
 def diverged(run: Path) -> bool:
-    """Whether learning diverged in this run; its last checkpoint has the parameters before that."""
+    """Whether a run diverged; its last checkpoint has the parameters before that."""
     lines = read_metrics(run)
     return bool(lines) and bool(lines[-1]["diverged"])
 
@@ -157,7 +156,7 @@ def _evaluate_run(
     loaded = load(run, settings.checkpoint, trust=trust)
     fingerprint = _fingerprint(loaded)
     env = env_for(loaded, settings.max_steps)
-    known = _kept(run, settings)
+    known = _stored(run, settings)
     if known is not None and known.fingerprint == fingerprint:
         return dataclasses.replace(known, run=str(run))  # the folder may have moved
     when = moments(loaded.env.max_steps, env.max_steps)
@@ -184,7 +183,7 @@ def _evaluate_run(
         epochs=(loaded.epoch,),
         fingerprint=fingerprint,
     )
-    _keep(run, settings, evaluated)
+    _store(run, settings, evaluated)
     return evaluated
 
 
@@ -192,10 +191,10 @@ def _pooled(folder: Path, seeds: Sequence[Evaluated]) -> Evaluated:
     return dataclasses.replace(
         seeds[0],
         run=str(folder),
-        greedy=pool_seeds([one.greedy for one in seeds]),
+        greedy=pool_seeds([seed.greedy for seed in seeds]),
         seeds=len(seeds),
-        diverged=sum(one.diverged for one in seeds),
-        epochs=tuple(epoch for one in seeds for epoch in one.epochs),
+        diverged=sum(seed.diverged for seed in seeds),
+        epochs=tuple(epoch for seed in seeds for epoch in seed.epochs),
         fingerprint=None,
     )
 
@@ -215,16 +214,16 @@ def _file(folder: Path, settings: Settings) -> Path:
     return RunFolder(folder).evaluations / f"{name}.json"
 
 
-def _kept(folder: Path, settings: Settings) -> Evaluated | None:
-    """An earlier result; None if there is none that can be read."""
+def _stored(folder: Path, settings: Settings) -> Evaluated | None:
+    """The stored result; None if it is missing or cannot be read."""
     try:
         return Evaluated.from_dict(json.loads(_file(folder, settings).read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _keep(folder: Path, settings: Settings, evaluated: Evaluated) -> None:
-    if is_pretrained(folder):  # nothing is written to the package
+def _store(folder: Path, settings: Settings, evaluated: Evaluated) -> None:
+    if is_pretrained(folder):
         return
     file = _file(folder, settings)
     with explained(folder):

@@ -14,13 +14,13 @@ from pairvdn.runs.analysis.evaluate import Settings, env_for
 from pairvdn.runs.folder import seeds_of
 from pairvdn.runs.load import Loaded, load
 
-# A recording is held in memory as a whole.
+# A whole recording is held in memory.
 _MOST = {"episodes": 100, "max_steps": 20_000}
 
 
 @dataclasses.dataclass(frozen=True)
 class RecordedRun:
-    """Recorded episodes of a run, and the facts that their reader needs."""
+    """Recorded episodes of a run, and facts to show with them."""
 
     name: str  # of its folder
     environment: str
@@ -88,7 +88,7 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
 
 
 def _name(folder: Path) -> str:
-    """The name of a run; that of one seed of several starts with the folder of all."""
+    """The name of a run; that of one of several seeds includes the folder of all."""
     among_seeds = seeds_of(folder.parent) is not None
     return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
 

@@ -1,6 +1,6 @@
 """Where the arrays of a run are: on one device, or sharded by environments or by seeds."""
 
-import abc
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -15,168 +15,115 @@ from jax.sharding import PartitionSpec as P
 from pairvdn.learning import Learner, LearnerState, Metrics
 from pairvdn.learning.devices import AXIS
 from pairvdn.learning.sharding import ShardedLearner, dealt, gathered
-from pairvdn.runs.devices.process_group import SINGLE, ProcessGroup, all_processes
+from pairvdn.runs.devices.processes import SINGLE, ProcessGroup, all_processes
 
-# Each device holds a copy of one piece at a time: a sharded replay would not fit as a whole.
+# Each device holds a copy of one piece at a time: a whole sharded replay would not fit.
 PIECE_BYTES = 64 * 2**20
 
+Function = Callable[..., Any]
 
-class Layout(abc.ABC):
+
+def _unchanged(tree: Any) -> Any:
+    return tree
+
+
+def _call(function: Function, learned: Any, keys: Any) -> Any:
+    return function(learned, keys)
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
     """How the functions of a learner run on devices, and how its trees get there and back.
 
-    `init` and `epoch` are for one seed. On the host a state is always that of a single device, so
-    that checkpoints do not depend on the layout.
+    On the host a state always has the form of a single device, so that checkpoints do not depend
+    on the layout.
     """
 
     name: str  # for messages, and to notice that a run is resumed in another layout
-    group: ProcessGroup
-    init: Callable[[Any], LearnerState]
+    init: Callable[[Any], LearnerState]  # for one seed, as is `epoch`
     epoch: Callable[[LearnerState], tuple[LearnerState, Metrics]]
-
-    @abc.abstractmethod
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of one seed's arguments, for all seeds as their leading axis."""
-
-    @abc.abstractmethod
-    def on_host(self, tree: Any) -> Any:
-        """A tree of one or of all seeds as numpy arrays of the shapes that the devices have."""
-
-    @abc.abstractmethod
-    def gathered(self, tree: Any) -> Any:
-        """A tree of one seed from `on_host`, in the form of a single device."""
-
-    @abc.abstractmethod
-    def dealt(self, tree: Any) -> Any:
-        """The inverse of `gathered`."""
-
-    @abc.abstractmethod
-    def put(self, state: LearnerState, *, seeds: bool) -> LearnerState:
-        """Copy a dealt state to the devices; with `seeds`, a stack of states."""
-
-    @abc.abstractmethod
-    def call_greedy(self, function: Callable[..., Any], learned: Any, keys: Any) -> Any:
-        """Call a function that evaluates `learned`, compiled for one device or `over_seeds`."""
+    # A tree as numpy arrays, with the shapes that it has on the devices.
+    on_host: Callable[[Any], Any]
+    # A copy of a dealt state on the devices; True for a stack of the states of several seeds.
+    put: Callable[[LearnerState, bool], LearnerState]
+    group: ProcessGroup = SINGLE
+    # A function for one seed -> the function for all seeds, along a leading axis.
+    over_seeds: Callable[[Function], Function] = jax.vmap
+    # The tree of one seed from `on_host`, in the form of a single device, and the inverse.
+    gathered: Callable[[Any], Any] = _unchanged
+    dealt: Callable[[Any], Any] = _unchanged
+    # Calls a compiled evaluation with the learned part of a state and the keys of the seeds.
+    evaluate: Callable[[Function, Any, Any], Any] = _call
 
 
-class OnOneDevice(Layout):
+def on_one_device(learner: Learner) -> Layout:
     """Everything on the default device."""
-
-    name = "one device"
-    group = SINGLE
-
-    def __init__(self, learner: Learner) -> None:
-        self.init, self.epoch = learner.init, learner.epoch
-
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """All seeds at once."""
-        return jax.vmap(function)
-
-    def on_host(self, tree: Any) -> Any:
-        """Views if the device is the host."""
-        return jax.tree.map(np.asarray, tree)
-
-    def gathered(self, tree: Any) -> Any:
-        """As it is."""
-        return tree
-
-    def dealt(self, tree: Any) -> Any:
-        """As it is."""
-        return tree
-
-    def put(self, state: LearnerState, *, seeds: bool) -> LearnerState:
-        """A copy."""
-        del seeds
-        copied: LearnerState = jax.tree.map(jnp.array, state)
-        return copied
-
-    def call_greedy(self, function: Callable[..., Any], learned: Any, keys: Any) -> Any:
-        """Call it."""
-        return function(learned, keys)
+    return Layout(
+        name="one device",
+        init=learner.init,
+        epoch=learner.epoch,
+        on_host=functools.partial(jax.tree.map, np.asarray),  # views if the device is the host
+        put=lambda state, _: jax.tree.map(jnp.array, state),
+    )
 
 
-class ShardedEnvs(Layout):
+def sharded_envs(learner: Learner, mesh: Mesh) -> Layout:
     """Every device has a share of the environments, of the replay and of each batch."""
+    group, sharded = all_processes(), ShardedLearner(learner, mesh)
 
-    def __init__(self, learner: Learner, mesh: Mesh) -> None:
-        self.group = all_processes()
-        self.name = f"environments over {_described(mesh, self.group)}"
-        self._count = mesh.size
-        self._sharded = ShardedLearner(learner, mesh)
-        self.init, self.epoch = self._sharded.init, self._sharded.epoch
-
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """All seeds at once, each on all devices."""
-        return jax.vmap(function)
-
-    def on_host(self, tree: Any) -> Any:
-        """The shards of all devices side by side."""
-        return jax.tree.map(whole_on_host, tree)
-
-    def gathered(self, tree: Any) -> Any:
-        """With the rows of the replay on one axis."""
-        return gathered(tree, self._count)
-
-    def dealt(self, tree: Any) -> Any:
-        """With the rows of the replay dealt to the devices."""
-        return dealt(tree, self._count)
-
-    def put(self, state: LearnerState, *, seeds: bool) -> LearnerState:
-        """Every shard to its device."""
-
+    def put(state: LearnerState, stacked: bool) -> LearnerState:
         def to_devices(leaf: np.ndarray, sharding: NamedSharding) -> jax.Array:
-            spec = P(None, *sharding.spec) if seeds else sharding.spec
+            spec = P(None, *sharding.spec) if stacked else sharding.spec
             return _copied(leaf, NamedSharding(sharding.mesh, spec))
 
-        there: LearnerState = jax.tree.map(to_devices, state, self._sharded.shardings)
+        there: LearnerState = jax.tree.map(to_devices, state, sharded.shardings)
         return there
 
-    def call_greedy(self, function: Callable[..., Any], learned: Any, keys: Any) -> Any:
-        """Call it with this device's copy; the result of the first process counts."""
+    def evaluate(function: Function, learned: Any, keys: Any) -> Any:
+        """On the copy of one device; the result of the first process counts."""
         copy = jax.tree.map(lambda leaf: leaf.addressable_data(0), learned)
-        return self.group.first(np.asarray(function(copy, keys)))
+        return group.first(np.asarray(function(copy, keys)))
+
+    return Layout(
+        name=f"environments over {_described(mesh, group)}",
+        init=sharded.init,
+        epoch=sharded.epoch,
+        on_host=functools.partial(jax.tree.map, whole_on_host),
+        put=put,
+        group=group,
+        gathered=functools.partial(gathered, count=mesh.size),
+        dealt=functools.partial(dealt, count=mesh.size),
+        evaluate=evaluate,
+    )
 
 
-class ShardedSeeds(Layout):
+def sharded_seeds(learner: Learner, mesh: Mesh) -> Layout:
     """Every device trains some of the seeds; nothing is exchanged."""
+    group, sharding = all_processes(), NamedSharding(mesh, P(AXIS))
 
-    def __init__(self, learner: Learner, mesh: Mesh) -> None:
-        self.group = all_processes()
-        self.name = f"seeds over {_described(mesh, self.group)}"
-        self._mesh = mesh
-        self.init, self.epoch = learner.init, learner.epoch
+    def put(state: LearnerState, stacked: bool) -> LearnerState:
+        assert stacked  # a single seed cannot be sharded
+        there: LearnerState = jax.tree.map(lambda leaf: _copied(leaf, sharding), state)
+        return there
 
-    def over_seeds(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """All seeds of a device at once, on all devices at once."""
+    def over_seeds(function: Function) -> Function:
         return jax.shard_map(
             jax.vmap(function),
-            mesh=self._mesh,
+            mesh=mesh,
             in_specs=P(AXIS),
             out_specs=P(AXIS),
             check_vma=False,  # nothing is shared
         )
 
-    def on_host(self, tree: Any) -> Any:
-        """The seeds of all devices on one axis."""
-        return jax.tree.map(whole_on_host, tree)
-
-    def gathered(self, tree: Any) -> Any:
-        """As it is: a seed is on one device."""
-        return tree
-
-    def dealt(self, tree: Any) -> Any:
-        """As it is."""
-        return tree
-
-    def put(self, state: LearnerState, *, seeds: bool) -> LearnerState:
-        """Every seed to its device."""
-        assert seeds  # a single one cannot be sharded
-        sharding = NamedSharding(self._mesh, P(AXIS))
-        there: LearnerState = jax.tree.map(lambda leaf: _copied(leaf, sharding), state)
-        return there
-
-    def call_greedy(self, function: Callable[..., Any], learned: Any, keys: Any) -> Any:
-        """Every device plays with its own seeds."""
-        return function(learned, keys)
+    return Layout(
+        name=f"seeds over {_described(mesh, group)}",
+        init=learner.init,
+        epoch=learner.epoch,
+        on_host=functools.partial(jax.tree.map, whole_on_host),
+        put=put,
+        group=group,
+        over_seeds=over_seeds,
+    )
 
 
 def _described(mesh: Mesh, group: ProcessGroup) -> str:
@@ -192,7 +139,7 @@ def _copied(leaf: np.ndarray, sharding: NamedSharding) -> jax.Array:
 
 
 def whole_on_host(array: jax.Array | np.ndarray, piece_bytes: int = PIECE_BYTES) -> np.ndarray:
-    """The whole of an array whose shards may lie on devices of other processes.
+    """A whole array, whose shards may be on devices of other processes.
 
     All processes must ask for the same arrays, in the same order.
     """
@@ -208,8 +155,8 @@ def whole_on_host(array: jax.Array | np.ndarray, piece_bytes: int = PIECE_BYTES)
     step = min(length, max(1, piece_bytes * length // array.nbytes))
     for start in range(0, length, step):
         start = min(start, length - step)  # pieces are equally long, so the last two may overlap
-        place = (slice(None),) * axis + (slice(start, start + step),)
-        whole[place] = np.asarray(_piece(sharding)(array, start, axis, step))
+        index = (slice(None),) * axis + (slice(start, start + step),)
+        whole[index] = np.asarray(_piece(sharding)(array, start, axis, step))
     return whole
 
 

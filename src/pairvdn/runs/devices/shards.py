@@ -12,11 +12,11 @@ from pairvdn.config.config import Built
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.envs import Environment
 from pairvdn.learning.devices import AXIS
-from pairvdn.runs.devices.layout import Layout, OnOneDevice, ShardedEnvs, ShardedSeeds
-from pairvdn.runs.devices.process_group import require_equal_devices
+from pairvdn.runs.devices.layout import Layout, on_one_device, sharded_envs, sharded_seeds
+from pairvdn.runs.devices.processes import require_equal_devices
 
 # The axes that can be sharded over devices.
-LAYOUTS: dict[str, type[ShardedEnvs | ShardedSeeds]] = {"envs": ShardedEnvs, "seeds": ShardedSeeds}
+LAYOUTS = {"envs": sharded_envs, "seeds": sharded_seeds}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Shards:
             raise ConfigError(one_line(error)) from error
 
     def layout(self, built: Built, num_seeds: int | None) -> Layout:
-        """The layout of this run; `ConfigError` says what to change if it cannot be sharded."""
+        """The layout of a run; `ConfigError` if the run cannot be sharded this way."""
         if not isinstance(built.env, Environment):
             raise ConfigError(
                 f"{built.env.name} is stepped on the host and cannot be sharded over devices: "
@@ -47,7 +47,7 @@ class Shards:
         if self.over == "seeds":
             _require_seeds(num_seeds, len(devices))
         if len(devices) == 1:
-            return OnOneDevice(built.learner)
+            return on_one_device(built.learner)
         try:
             return LAYOUTS[self.over](built.learner, Mesh(np.array(devices), (AXIS,)))
         except ValueError as error:
@@ -58,14 +58,14 @@ class Shards:
         count = len(there) if self.devices is None else self.devices
         if count > len(there):
             raise ConfigError(
-                f"There are no more than {len(there)} of the {count} devices; a CPU acts as "
+                f"--devices {count}: there are no more than {len(there)} devices; a CPU acts as "
                 f"several with XLA_FLAGS=--xla_force_host_platform_device_count={count}."
             )
         if jax.process_count() > 1:
             if count != len(there):
                 raise ConfigError(
-                    f"Processes that train together use all of their {len(there)} devices, not "
-                    f"{count}: --devices all."
+                    f"Processes that train together use all {len(there)} devices, not {count}: "
+                    "--devices all."
                 )
             require_equal_devices()
             # The first exchange must happen within 30 s. So it happens here, where all processes

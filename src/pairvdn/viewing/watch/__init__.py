@@ -1,4 +1,4 @@
-"""One HTML file that shows what the agents do, and why; docs/watch.md says how to read it."""
+"""One HTML file that shows what agents do, and why; docs/watch.md explains it."""
 
 from pairvdn.viewing.watch.page import make_page, write_page
 

@@ -1,4 +1,4 @@
-// One agent: what it does, what its actions are worth, what it sees.
+// One agent: its action, the values of its actions, its observation.
 
 class AgentPanel {
   constructor() {
@@ -20,18 +20,9 @@ class AgentPanel {
 
   build(run) {
     this.rows = run.actions.map((name) => {
-      const [mark, number, fill] = [
-        element("span", { class: "mark" }),
-        element("span", { class: "number" }),
-        element("span", { class: "fill" }),
-      ];
-      const row = element("div", { class: "row" }, [
-        element("span", { class: "name", text: name }),
-        mark,
-        element("span", { class: "bar" }, [fill]),
-        number,
-      ]);
-      return { row, mark, number, fill };
+      const made = barRow("div", {});
+      setText(made.name, name);
+      return made;
     });
     this.worth.replaceChildren(...this.rows.map(({ row }) => row));
     this.numbers = run.observations.map(() => element("dd"));
@@ -56,14 +47,15 @@ class AgentPanel {
   sentence(episode, step, agent, name) {
     if (episode.isOver(step)) return `The episode is over; its last action was ${name}.`;
     if (!episode.hasPairs) return `Does: ${name}.`;
-    const alone = episode.actionName(episode.aloneAction(step, agent));
+    const alone = episode.actionName(episode.additiveAction(step, agent));
     if (name === alone) return `Does: ${name}, as it would alone.`;
     return `Does: ${name}. Alone: ${alone}${episode.coordinates(step, agent) ? " ◆" : ""}.`;
   }
 
-  // Pair-wise methods: what an action is worth alone. Others: the agent's own value of it.
+  // Pair-wise methods: the additive baseline. Others: the agent's own utilities.
   showWorth(episode, step, agent, action) {
-    const worth = episode.array(episode.hasPairs ? "explanation.additive.utilities" : "explanation.utilities");
+    const source = episode.hasPairs ? "explanation.additive.utilities" : "explanation.utilities";
+    const worth = episode.array(source);
     this.worthTitle.hidden = this.worth.hidden = worth === undefined;
     if (worth === undefined) return;
     setText(
@@ -79,10 +71,8 @@ class AgentPanel {
         ? 0.06 + (0.94 * (numbers[k] - low)) / (high - low || 1)
         : 0;
       setText(number, worth.text(episode.agentStep(step), first + k));
-      setText(
-        mark,
-        k === action ? "●" : episode.hasPairs && k === episode.aloneAction(step, agent) ? "○" : "",
-      );
+      const isAdditive = episode.hasPairs && k === episode.additiveAction(step, agent);
+      setText(mark, k === action ? "●" : isAdditive ? "○" : "");
       fill.style.width = `${100 * share}%`;
       row.classList.toggle("chosen", k === action);
       row.classList.toggle("forbidden", !episode.isAllowed(step, agent, k));

@@ -1,24 +1,11 @@
-// Colours of the page's theme, read from its style sheet, and scales made of them.
+// The colours of the style sheet, and scales of them.
 
 const theme = {
   read() {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(`--${name}`).trim();
-    for (const name of [
-      "ink",
-      "muted",
-      "line",
-      "surface",
-      "canvas",
-      "less",
-      "more",
-      "neutral",
-      "cell-low",
-      "cell-high",
-      "focus",
-    ]) {
-      this[name] = get(name);
-    }
+    const names = "ink muted line surface canvas less more neutral cell-low cell-high focus";
+    for (const name of names.split(" ")) this[name] = get(name);
     this.sides = [get("side-0"), get("side-1")];
     this.isDark = get("is-dark") === "1";
   },
@@ -33,13 +20,13 @@ function mix(from, to, share) {
   return `rgb(${a.map((part, k) => Math.round(part + share * (b[k] - part))).join(",")})`;
 }
 
-// From -1, orange, over 0, grey, to 1, blue: safe for the colour-blind.
+// From orange at -1 over grey at 0 to blue at 1: safe for the colour-blind.
 function diverging(share) {
-  const strength = Math.sqrt(Math.abs(share)); // so that small ones are seen
+  const strength = Math.sqrt(Math.abs(share)); // so that small ones are visible
   return mix(theme.neutral, share < 0 ? theme.less : theme.more, strength);
 }
 
-// A table's cells: from the least to the most.
+// Cells of a table, from low to high.
 function sequential(share) {
   return mix(theme["cell-low"], theme["cell-high"], share);
 }
@@ -49,8 +36,8 @@ function luminance([red, green, blue]) {
 }
 
 function textOn(colour) {
-  const found = colour.match(/\d+/g).map(Number);
-  return luminance(found) > 0.5 ? "#10141a" : "#ffffff";
+  const channels = colour.match(/\d+/g).map(Number);
+  return luminance(channels) > 0.5 ? "#10141a" : "#ffffff";
 }
 
 // A shape's own colour, from 0 to 1, as 0 to 255.
@@ -62,7 +49,7 @@ function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
-// On a dark ground greys are mirrored, so that what is faint stays faint, and colours get lighter.
+// On a dark ground greys are inverted, so that faint lines stay faint, and colours get lighter.
 function lineColour(colour) {
   if (!theme.isDark) return css(colour);
   const isGrey = Math.max(...colour) - Math.min(...colour) < 12;

@@ -1,4 +1,4 @@
-// Pairs as curves between agents: their form, how they look, and which one is at a point.
+// Pairs as curves between agents: their shape, their look, and their distance to a point.
 
 const BULGE = 0.18; // of the length, so that i-j and j-i are two curves
 const SEGMENTS = 16;
@@ -40,7 +40,7 @@ function distanceToSegment(point, from, to) {
   return Math.hypot(point.x - from.x - share * dx, point.y - from.y - share * dy);
 }
 
-// The curves of all pairs whose agents are both to be seen, with how strong they are.
+// The curves of all pairs of visible agents, with their shares.
 function pairCurves(episode, step, places) {
   const pairs = episode.pairs(step).filter(({ i, j }) => i !== j && places[i] && places[j]);
   const known = new Set(pairs.map(({ i, j }) => `${i},${j}`));
@@ -71,22 +71,18 @@ function strokeCurve(context, { from, control, to }, width, colour) {
 }
 
 function edgeWidth(share) {
-  return 1.25 + 5 * Math.sqrt(Math.abs(share)); // so that small ones are seen
+  return 1.25 + 5 * Math.sqrt(Math.abs(share)); // so that small ones are visible
 }
 
 function drawEdge(context, edge, selected) {
   const width = edgeWidth(edge.share);
   context.lineCap = "round";
-  strokeCurve(
-    context,
-    edge.curve,
-    width + (selected ? 5 : 2),
-    selected ? theme.focus : theme.canvas,
-  );
+  const [border, colour] = selected ? [5, theme.focus] : [2, theme.canvas];
+  strokeCurve(context, edge.curve, width + border, colour);
   strokeCurve(context, edge.curve, width, diverging(edge.share));
 }
 
-// A diamond where the two agents do something else than alone.
+// A diamond on a pair that coordinates.
 function drawMark(context, edge) {
   const { x, y } = pointOn(edge.curve, 0.5);
   const size = Math.max(3.5, Math.min(6, 0.5 * edge.curve.from.radius)); // smaller than agents

@@ -1,4 +1,4 @@
-// Making elements. Text from files goes only into textContent and attributes, never into HTML.
+// Elements. Text from files is set as textContent and attributes, never as HTML.
 
 function element(tag, properties = {}, children = []) {
   const made = document.createElement(tag);
@@ -14,9 +14,18 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// Writing to the page costs more than comparing.
+// Comparing is cheaper than writing to the page.
 function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
+}
+
+// A row with a name, a mark, a bar and a number, around `tag`.
+function barRow(tag, properties) {
+  const span = (name) => element("span", { class: name });
+  const [name, mark, number, fill] = ["name", "mark", "number", "fill"].map(span);
+  const bar = element("span", { class: "bar" }, [fill]);
+  const row = element(tag, { class: "row", ...properties }, [name, mark, bar, number]);
+  return { row, name, mark, number, fill };
 }
 
 // A canvas in device pixels, drawn in CSS pixels.

@@ -1,4 +1,4 @@
-// One recorded episode: what evaluation/recording.py writes, by step.
+// One recorded episode (evaluation/recording.py), by step.
 
 class Episode {
   constructor(run, about, arrays) {
@@ -14,12 +14,12 @@ class Episode {
     return this.arrays[name];
   }
 
-  // The frame to show at a step; after its end an episode stands still.
+  // The frame to show at a step; the last one after the end.
   frame(step) {
     return Math.min(step, this.length);
   }
 
-  // The agent step that a step belongs to; at the end, the last one.
+  // The agent step of a step; the last one after the end.
   agentStep(step) {
     return Math.floor(Math.min(step, this.length - 1) / this.actionRepeat);
   }
@@ -38,19 +38,17 @@ class Episode {
   }
 
   isAllowed(step, agent, action) {
-    return (
-      this.array("explanation.mask").at(this.agentStep(step), agent * this.actionCount + action) > 0
-    );
+    const mask = this.array("explanation.mask");
+    return mask.at(this.agentStep(step), agent * this.actionCount + action) > 0;
   }
 
-  aloneAction(step, agent) {
+  additiveAction(step, agent) {
     return this.array("explanation.additive.actions").at(this.agentStep(step), agent);
   }
 
   coordinates(step, agent) {
-    return (
-      this.hasPairs && this.array("explanation.additive.coordinated").at(this.agentStep(step), agent) > 0
-    );
+    const coordinated = this.array("explanation.additive.coordinated");
+    return this.hasPairs && coordinated.at(this.agentStep(step), agent) > 0;
   }
 
   coordinatingAgents(step) {
@@ -59,19 +57,18 @@ class Episode {
     return count;
   }
 
-  // What the chosen joint action is worth more than that of agents who act alone.
+  // The value of the chosen joint action minus that of the additive baseline.
   teamGain(step) {
     const agentStep = this.agentStep(step);
-    return (
-      this.array("explanation.value").at(agentStep) - this.array("explanation.additive.value").at(agentStep)
-    );
+    const [value, additive] = ["explanation.value", "explanation.additive.value"];
+    return this.array(value).at(agentStep) - this.array(additive).at(agentStep);
   }
 
-  // The value of the agent step; the mean over agents where each has its own.
+  // The value of the agent step; the mean over agents if each has its own.
   value(step) {
-    const values = this.array("explanation.value");
+    const [values, agentStep] = [this.array("explanation.value"), this.agentStep(step)];
     let sum = 0;
-    for (let head = 0; head < values.rowLength; head++) sum += values.at(this.agentStep(step), head);
+    for (let head = 0; head < values.rowLength; head++) sum += values.at(agentStep, head);
     return sum / values.rowLength;
   }
 
@@ -81,15 +78,15 @@ class Episode {
 
   cell(step, pair, row, column) {
     if (row < 0 || column < 0) return NaN;
-    const place = (pair * this.actionCount + row) * this.actionCount + column;
-    return this.array("explanation.payoffs").at(this.agentStep(step), place);
+    const index = (pair * this.actionCount + row) * this.actionCount + column;
+    return this.array("explanation.payoffs").at(this.agentStep(step), index);
   }
 
   get payoffDecimals() {
     return this.array("explanation.payoffs").decimals;
   }
 
-  // One pair at one step: who, what they chose, and what each would have chosen alone.
+  // One pair at one step: its agents, their actions, and those of the additive baseline.
   pair(step, pair) {
     const edges = this.array("explanation.edges");
     const agentStep = this.agentStep(step);
@@ -100,7 +97,7 @@ class Episode {
       i,
       j,
       chosen,
-      alone: [this.aloneAction(step, i), this.aloneAction(step, j)],
+      alone: [this.additiveAction(step, i), this.additiveAction(step, j)],
       contribution: this.cell(step, pair, ...chosen),
       coordinates: this.coordinates(step, i) || this.coordinates(step, j),
     };
@@ -110,7 +107,7 @@ class Episode {
     return Array.from({ length: this.pairCount }, (_, pair) => this.pair(step, pair));
   }
 
-  // The pair of two agents; where they are none now, the pair of the first with its partner.
+  // The pair of two agents; if they are not paired now, the pair of the first and its partner.
   findPair(step, [i, j]) {
     const pairs = this.pairs(step);
     return (
@@ -121,7 +118,7 @@ class Episode {
     );
   }
 
-  // The contribution that has full width and colour: nine of ten are smaller.
+  // The contribution with full width and colour: the 0.9 quantile.
   largeContribution() {
     if (this.large === undefined) {
       const sizes = [];
@@ -140,19 +137,19 @@ class Episode {
     return colour === undefined ? 0 : colour.shape[1];
   }
 
-  // Where an agent is and how large, in the world; null if nothing shows it.
+  // Position and radius of an agent in the world; null if it is invisible.
   agentShape(step, agent) {
     const frame = this.frame(step);
     for (const [kind, size, half] of [
       ["rectangles", "size", 0.5],
       ["circles", "radius", 1],
     ]) {
-      const who = this.shapes(kind) ? this.array(`scene.${kind}.agent`) : null;
+      const agents = this.shapes(kind) ? this.array(`scene.${kind}.agent`) : null;
       for (let k = 0; k < this.shapes(kind); k++) {
-        if (who.at(frame, k) !== agent) continue;
+        if (agents.at(frame, k) !== agent) continue;
         const centre = this.array(`scene.${kind}.centre`);
         const sizes = this.array(`scene.${kind}.${size}`);
-        const radius = half * sizes.at(frame, (sizes.rowLength / who.rowLength) * k);
+        const radius = half * sizes.at(frame, (sizes.rowLength / agents.rowLength) * k);
         return radius > 0
           ? { x: centre.at(frame, 2 * k), y: centre.at(frame, 2 * k + 1), radius }
           : null;
@@ -161,17 +158,16 @@ class Episode {
     return null;
   }
 
-  // What is visible in any frame, so that the picture does not jump.
+  // The area of all frames, so that the picture does not jump.
   wholeBounds() {
     const bounds = this.array("scene.bounds");
-    const extreme = (place, choose) => {
-      let found = bounds.at(0, place);
-      for (let frame = 1; frame < bounds.rows; frame++)
-        found = choose(found, bounds.at(frame, place));
-      return found;
+    const extreme = (side, choose) => {
+      let edge = bounds.at(0, side);
+      for (let frame = 1; frame < bounds.rows; frame++) edge = choose(edge, bounds.at(frame, side));
+      return edge;
     };
-    const [left, bottom] = [0, 1].map((place) => extreme(place, Math.min));
-    const [right, top] = [2, 3].map((place) => extreme(place, Math.max));
+    const [left, bottom] = [0, 1].map((side) => extreme(side, Math.min));
+    const [right, top] = [2, 3].map((side) => extreme(side, Math.max));
     return { left, bottom, right, top };
   }
 }

@@ -37,7 +37,7 @@ const GLYPHS = {
   stop: "•",
 };
 
-// One sign for an action, to stand on an agent.
+// One sign for an action, drawn on its agent.
 function glyph(name) {
   return GLYPHS[name] ?? name.slice(0, 1).toUpperCase();
 }

@@ -1,8 +1,7 @@
 """The page: recordings as data, and the files beside this one, in a single HTML file.
 
-It asks nothing of any network: everything is inside, and its content security policy forbids the
-rest. The scripts that may run are named by their hashes, so text that comes from files could not
-become a script even if it were not escaped.
+It loads nothing from a network, and its content security policy forbids that. The policy allows
+scripts by their hashes, so text from files could not run even if it were not escaped.
 """
 
 import base64
@@ -15,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.runs.analysis.record import RecordedRun
-from pairvdn.viewing.watch.arrays import digits, named_arrays
-from pairvdn.viewing.watch.pack import pack
+from pairvdn.viewing.watch.pack import named_arrays, pack
 
-# In this order: each may use those before it.
+# In order: each script may use those before it.
 SCRIPTS = (
     "unpack.js",
     "format.js",
@@ -53,7 +51,7 @@ def make_page(runs: Sequence[RecordedRun]) -> str:
         for episode, recording in enumerate(run.recordings)
         for name, array in named_arrays(recording).items()
     }
-    packed = pack(arrays, digits)
+    packed = pack(arrays)
     about = {"runs": [_about(run) for run in runs], "arrays": packed.directory}
     style = _read("page.css")
     script = "\n".join(["(() => {", '"use strict";', *map(_read, SCRIPTS), "})();"])
@@ -90,7 +88,7 @@ def _about(run: RecordedRun) -> dict[str, Any]:
 
 
 def _json(data: Any) -> str:
-    """JSON that may stand in a script element: no character in it can end or begin a tag."""
+    """JSON for a script element: no character in it can start or end a tag."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 

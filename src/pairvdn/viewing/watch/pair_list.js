@@ -1,4 +1,4 @@
-// All pairs of a step as a list: what is drawn as curves, for the keyboard and for exact numbers.
+// All pairs of a step as a list, for the keyboard and for exact numbers.
 
 class PairList {
   constructor(onPick) {
@@ -8,7 +8,7 @@ class PairList {
       element("h3", { text: "Pairs" }),
       element("p", {
         class: "about",
-        text: "What each contributes to the value; ◆ they coordinate.",
+        text: "Contribution of each pair to the value; ◆ its agents coordinate.",
       }),
       this.list,
     ]);
@@ -17,22 +17,11 @@ class PairList {
 
   build(count) {
     this.rows = Array.from({ length: count }, (_, pair) => {
-      const [name, mark, number] = [
-        element("span", { class: "name" }),
-        element("span", { class: "mark" }),
-        element("span", { class: "number" }),
-      ];
-      const fill = element("span", { class: "fill" });
-      const button = element("button", { type: "button", class: "row", data: { pair } }, [
-        name,
-        mark,
-        element("span", { class: "bar" }, [fill]),
-        number,
-      ]);
-      button.addEventListener("click", () => this.onPick({ pair: this.agents[pair] }));
-      return { button, name, mark, number, fill };
+      const made = barRow("button", { type: "button", data: { pair } });
+      made.row.addEventListener("click", () => this.onPick({ pair: this.agents[pair] }));
+      return made;
     });
-    this.list.replaceChildren(...this.rows.map((row) => row.button));
+    this.list.replaceChildren(...this.rows.map(({ row }) => row));
   }
 
   show(episode, step, wanted) {
@@ -42,15 +31,15 @@ class PairList {
     const pairs = episode.pairs(step);
     this.agents = pairs.map(({ i, j }) => [i, j]);
     pairs.forEach((one, pair) => {
-      const row = this.rows[pair];
+      const { row, name, mark, number, fill } = this.rows[pair];
       const share = shareOf(one.contribution, large);
-      setText(row.name, `${one.i} – ${one.j}`);
-      setText(row.mark, one.coordinates ? "◆" : "");
-      setText(row.number, numberText(one.contribution, episode.payoffDecimals));
-      row.fill.style.width = `${50 * Math.abs(share)}%`;
-      row.fill.style.left = `${share < 0 ? 50 - 50 * Math.abs(share) : 50}%`;
-      row.fill.style.backgroundColor = diverging(share);
-      row.button.setAttribute("aria-pressed", String(selected?.pair === pair));
+      setText(name, `${one.i} – ${one.j}`);
+      setText(mark, one.coordinates ? "◆" : "");
+      setText(number, numberText(one.contribution, episode.payoffDecimals));
+      fill.style.width = `${50 * Math.abs(share)}%`;
+      fill.style.left = `${share < 0 ? 50 - 50 * Math.abs(share) : 50}%`;
+      fill.style.backgroundColor = diverging(share);
+      row.setAttribute("aria-pressed", String(selected?.pair === pair));
     });
   }
 }

@@ -1,4 +1,4 @@
-// The table of the selected pair: a heat map with what was chosen and what each agent takes alone.
+// The table of the selected pair: a heat map that marks the chosen cell and the additive one.
 
 class PairPanel {
   constructor() {
@@ -24,7 +24,7 @@ class PairPanel {
     this.cells = [];
   }
 
-  // The cells are made once; steps only change what is in them.
+  // The cells are made once; steps change only their contents.
   build(actions) {
     const corner = element("td", { class: "corner" });
     const head = element("tr", {}, [
@@ -64,7 +64,7 @@ class PairPanel {
     setText(this.about, `Rows: agent ${i}. Columns: agent ${j}.${moved}`);
     setText(this.corner, `${i} \\ ${j}`);
     this.colourCells(episode, step, found);
-    this.sayVerdict(episode, step, found, chosen, alone);
+    this.showVerdict(episode, step, found, chosen, alone);
   }
 
   colourCells(episode, step, { pair, i, j, chosen, alone }) {
@@ -73,7 +73,7 @@ class PairPanel {
     );
     const isAllowed = (row, column) =>
       episode.isAllowed(step, i, row) && episode.isAllowed(step, j, column);
-    // What is not allowed is not compared with, so it must not use up the colours.
+    // Cells that are not allowed must not use up the colours.
     const compared = numbers.flatMap((line, row) =>
       line.filter((number, column) => Number.isFinite(number) && isAllowed(row, column)),
     );
@@ -95,7 +95,7 @@ class PairPanel {
     );
   }
 
-  sayVerdict(episode, step, found, chosen, alone) {
+  showVerdict(episode, step, found, chosen, alone) {
     const names = (cell) => cell.map((action) => episode.actionName(action)).join(" × ");
     const decimals = episode.payoffDecimals;
     const both = `Chosen: ${names(chosen)}, ${numberText(found.contribution, decimals)}. `;

@@ -1,4 +1,4 @@
-// Where we are in time. It tells its listener only when something changed.
+// The position in time; calls its listener only after a change.
 
 const SPEEDS = [1, 2, 5, 10, 20, 40, 80]; // steps per second
 
@@ -10,7 +10,7 @@ class Player {
     this.playing = false;
   }
 
-  // At first a speed at which an episode of this many steps lasts some ten seconds, up to 40.
+  // The first speed lets an episode last about ten seconds, up to 40 steps per second.
   open(length) {
     this.length = length;
     this.speed ??= SPEEDS.find((speed) => length / speed <= 15 || speed === 40);
@@ -18,9 +18,9 @@ class Player {
     this.go(0, true);
   }
 
-  go(step, anyway = false) {
+  go(step, force = false) {
     const wanted = Math.min(this.length, Math.max(0, step));
-    if (wanted === this.step && !anyway) return;
+    if (wanted === this.step && !force) return;
     this.step = wanted;
     this.onChange();
   }

@@ -1,6 +1,6 @@
-// The scene of one run: shapes as the environment describes them, pairs over them.
+// The scene of one run: the shapes of the environment, and pairs over them.
 
-const REACH = 7; // pixels from a curve that still count as on it
+const REACH = 7; // pixels around a curve that select it
 
 class SceneView {
   constructor(onPick, onHover) {
@@ -14,7 +14,7 @@ class SceneView {
     this.canvas.addEventListener("pointerleave", () => onHover(null));
   }
 
-  // As wide as there is room, as high as the world asks, but never most of the window.
+  // As wide as the column, as high as the world needs, but not most of the window.
   resize(episode) {
     const { left, bottom, right, top } = episode.bounds;
     const room = this.canvas.parentElement.clientWidth;
@@ -32,6 +32,11 @@ class SceneView {
 
   place(x, y) {
     return { x: this.origin.x + this.scale * x, y: this.origin.y - this.scale * y };
+  }
+
+  // The k-th point of an array of points.
+  point(points, frame, k) {
+    return this.place(points.at(frame, 2 * k), points.at(frame, 2 * k + 1));
   }
 
   draw(episode, step, { labels, agent, pair }) {
@@ -57,10 +62,7 @@ class SceneView {
   drawRectangles(episode, frame) {
     const get = (field) => episode.array(`scene.rectangles.${field}`);
     for (let k = 0; k < episode.shapes("rectangles"); k++) {
-      const { x, y } = this.place(
-        get("centre").at(frame, 2 * k),
-        get("centre").at(frame, 2 * k + 1),
-      );
+      const { x, y } = this.point(get("centre"), frame, k);
       const width = this.scale * get("size").at(frame, 2 * k);
       const height = this.scale * get("size").at(frame, 2 * k + 1);
       this.context.save();
@@ -78,10 +80,7 @@ class SceneView {
     for (let k = 0; k < episode.shapes("circles"); k++) {
       const radius = this.scale * get("radius").at(frame, k);
       if (radius <= 0) continue;
-      const { x, y } = this.place(
-        get("centre").at(frame, 2 * k),
-        get("centre").at(frame, 2 * k + 1),
-      );
+      const { x, y } = this.point(get("centre"), frame, k);
       this.context.beginPath();
       this.context.arc(x, y, radius, 0, 2 * Math.PI);
       this.fill(ownColour(get("colour"), frame, k), 2 * radius);
@@ -104,8 +103,7 @@ class SceneView {
     const get = (field) => episode.array(`scene.lines.${field}`);
     this.context.lineWidth = 1;
     for (let k = 0; k < episode.shapes("lines"); k++) {
-      const from = this.place(get("start").at(frame, 2 * k), get("start").at(frame, 2 * k + 1));
-      const to = this.place(get("end").at(frame, 2 * k), get("end").at(frame, 2 * k + 1));
+      const [from, to] = [get("start"), get("end")].map((ends) => this.point(ends, frame, k));
       this.context.strokeStyle = lineColour(ownColour(get("colour"), frame, k));
       this.context.beginPath();
       this.context.moveTo(from.x, from.y);
@@ -128,13 +126,9 @@ class SceneView {
         context.stroke();
       }
       if (labels === "none" || place.radius < 6) return;
-      const over = episode.isOver(step);
-      const text =
-        labels === "number"
-          ? String(agent)
-          : over
-            ? ""
-            : glyph(episode.actionName(episode.action(step, agent)));
+      const action = episode.actionName(episode.action(step, agent));
+      const sign = episode.isOver(step) ? "" : glyph(action);
+      const text = labels === "number" ? String(agent) : sign;
       const size = Math.max(10, Math.min(1.15 * place.radius, 17));
       context.font = `700 ${size}px system-ui, sans-serif`;
       context.lineWidth = 3;
@@ -146,7 +140,7 @@ class SceneView {
     });
   }
 
-  // The agent or pair under the pointer, or null; agents first, as they are smaller targets.
+  // The agent or pair under the pointer, or null; agents first: they are smaller targets.
   thingAt(event) {
     const box = this.canvas.getBoundingClientRect();
     const point = { x: event.clientX - box.left, y: event.clientY - box.top };

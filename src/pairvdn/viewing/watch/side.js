@@ -1,4 +1,4 @@
-// One run: its name, its numbers at this step, its scene, and the panels below.
+// One run: its name, its numbers at this step, its scene and its panels.
 
 class Side {
   constructor(run, order, actions) {
@@ -34,7 +34,7 @@ class Side {
     );
   }
 
-  // Another episode: what depends on all of it.
+  // Show another episode.
   open(episode) {
     this.episode = episode;
     const { left, bottom, right, top } = episode.bounds;
@@ -85,7 +85,7 @@ class Side {
     this.agentPanel.show(this.episode, step, view.agent);
   }
 
-  // A word on what is under the pointer.
+  // Describe the agent or pair under the pointer.
   showTip(thing, step) {
     const text =
       thing && (thing.pair ? this.pairTip(thing.pair, step) : this.agentTip(thing.agent, step));
@@ -107,7 +107,7 @@ class Side {
   }
 }
 
-// What widths and colours of the curves mean.
+// The meaning of the widths and colours of curves.
 function legend() {
   const canvas = element("canvas", { class: "legend-scale", "aria-hidden": "true" });
   const [low, high] = [element("span"), element("span")];

@@ -1,4 +1,4 @@
-// The whole page: unpack, build, and tie everything to the player.
+// The page: unpack, build, and connect everything to the player.
 
 async function main() {
   const about = JSON.parse(byId("about").textContent);
@@ -36,7 +36,7 @@ async function main() {
     draw();
     sides.forEach((side, order) => side.showTip(hovered[order], player.step));
   }
-  // Another size or theme: everything that was drawn before is drawn anew.
+  // After a change of size or theme, draw everything again.
   function layout() {
     theme.read();
     setText(byId("theme"), theme.isDark ? "Light" : "Dark");
@@ -63,7 +63,7 @@ async function main() {
   open();
   let known = "";
   const noticeSize = () => {
-    // Panels change the height all the time; only these two matter to what is drawn.
+    // Panels change the height all the time; the drawings depend on these two sizes only.
     const size = `${byId("sides").clientWidth} ${window.innerHeight}`;
     if (size !== known) layout();
     known = size;
@@ -74,7 +74,7 @@ async function main() {
 }
 
 function episodesOf(run, side, directory, bytes) {
-  const found = run.episodes.map((about, number) => {
+  const episodes = run.episodes.map((about, number) => {
     const prefix = `${side}.${number}.`;
     const names = Object.keys(directory).filter((name) => name.startsWith(prefix));
     const arrays = Object.fromEntries(
@@ -82,11 +82,11 @@ function episodesOf(run, side, directory, bytes) {
     );
     return new Episode(run, about, arrays);
   });
-  run.hasPairs = found[0].hasPairs;
-  return found;
+  run.hasPairs = episodes[0].hasPairs;
+  return episodes;
 }
 
-// What is selected at first: a pair that coordinates, if there is one.
+// The first selection: a pair that coordinates, if there is one.
 function firstPair(episodes) {
   const first = episodes.map((one) => one[0]).find((one) => one.hasPairs);
   if (!first) return null;
@@ -94,7 +94,7 @@ function firstPair(episodes) {
   return [i, j];
 }
 
-// Names come from files: they are set as text.
+// Names come from files, so they are set as text.
 function describe(runs) {
   const [first] = runs;
   setText(byId("title"), first.environment);
@@ -121,12 +121,12 @@ function connect({ player, view, current, draw, layout, open }) {
     list.selectedIndex = (list.selectedIndex + by + list.length) % list.length;
     list.dispatchEvent(new Event("change"));
   };
-  // An agent step, not a step: a repeated action would count several times.
-  const decidesTogether = (one, step) =>
+  // Agent steps only: a repeated action would count several times.
+  const startsCoordinated = (one, step) =>
     step % one.actionRepeat === 0 && !one.isOver(step) && one.coordinatingAgents(step) > 0;
   const nextMark = () => {
     for (let step = player.step + 1; step < player.length; step++) {
-      if (current().some((one) => decidesTogether(one, step))) return player.go(step);
+      if (current().some((one) => startsCoordinated(one, step))) return player.go(step);
     }
   };
   const faster = (by) => {
@@ -190,7 +190,7 @@ main().catch((error) => {
   byId("failure").hidden = false;
   setText(
     byId("failure"),
-    `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`,
+    `This page cannot be shown: ${error.message}. Use a browser from 2023 or later.`,
   );
   console.error(error);
 });

@@ -1,4 +1,4 @@
-// Curves along the timeline; they are drawn once, and only the playhead moves.
+// Curves along the timeline, drawn once; only the playhead moves.
 
 class Timeline {
   constructor(parent, onScrub) {
@@ -43,17 +43,8 @@ class Timeline {
       const [width, height] = [row.clientWidth, row.clientHeight];
       const context = fitCanvas(canvas, width, height);
       context.clearRect(0, 0, width, height);
-      series.forEach((one, order) =>
-        draw(context, {
-          ...one,
-          order,
-          count: series.length,
-          range,
-          width,
-          height,
-          length: this.length,
-        }),
-      );
+      const shared = { count: series.length, range, width, height, length: this.length };
+      series.forEach((one, order) => draw(context, { ...one, order, ...shared }));
     }
   }
 
@@ -62,53 +53,25 @@ class Timeline {
   }
 }
 
-// What there is to show: the first measure, the value, the reward, who coordinates.
+// The lanes: the first measure, the value, the reward, the number of coordinating agents.
 function lanesOf(episodes) {
   const sides = (has, at) =>
     episodes
       .map((episode, side) => ({ episode, side, at: (step) => at(episode, step) }))
       .filter(({ episode }) => has(episode));
   const measure = episodes[0].measures[0];
+  const all = () => true;
+  const hasMeasure = (one) => measure && one.measures.includes(measure);
+  const measured = (one, step) => one.array(`measure.${measure}`).at(one.frame(step));
+  const reward = (one, step) => one.array("reward").at(one.frame(step));
+  const coordinating = (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step));
   const lanes = [
-    measure &&
-      lane(
-        words(measure),
-        "line",
-        drawLine,
-        sides(
-          (one) => one.measures.includes(measure),
-          (one, step) => one.array(`measure.${measure}`).at(one.frame(step)),
-        ),
-      ),
-    lane(
-      "value",
-      "line",
-      drawLine,
-      sides(
-        () => true,
-        (one, step) => one.value(step),
-      ),
-    ),
-    lane(
-      "reward",
-      "bars",
-      drawBars,
-      sides(
-        () => true,
-        (one, step) => one.array("reward").at(one.frame(step)),
-      ),
-    ),
-    lane(
-      "agents that coordinate",
-      "marks",
-      drawMarks,
-      sides(
-        (one) => one.hasPairs,
-        (one, step) => (one.isOver(step) ? 0 : one.coordinatingAgents(step)),
-      ),
-    ),
+    lane(words(measure ?? ""), "line", drawLine, sides(hasMeasure, measured)),
+    lane("value", "line", drawLine, sides(all, (one, step) => one.value(step))),
+    lane("reward", "bars", drawBars, sides(all, reward)),
+    lane("agents that coordinate", "marks", drawMarks, sides((one) => one.hasPairs, coordinating)),
   ];
-  return lanes.filter((one) => one && one.series.length > 0);
+  return lanes.filter(({ series }) => series.length > 0);
 }
 
 function lane(label, kind, draw, series) {
@@ -141,7 +104,7 @@ function drawLine(context, { episode, side, at, range, width, height, length }) 
       context[drawing ? "lineTo" : "moveTo"](x, vertical(number, range, height));
     drawing = Number.isFinite(number);
   }
-  context.setLineDash(side === 0 ? [] : [5, 3]); // told apart without colour as well
+  context.setLineDash(side === 0 ? [] : [5, 3]); // distinguishable without colour
   context.lineWidth = 1.75;
   context.lineJoin = "round";
   context.strokeStyle = theme.sides[side];

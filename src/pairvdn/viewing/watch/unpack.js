@@ -1,4 +1,4 @@
-// Numbers as pack.py packs them: deflated, bytes apart, differences from row to row.
+// Unpacks the numbers of pack.py: deflated, bytes separate, differences from row to row.
 
 const NOT_A_NUMBER = -(2 ** 31);
 const INFINITE = 2 ** 31 - 1;
@@ -9,7 +9,7 @@ async function inflate(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// An array whose first axis is time; `place` counts within one row.
+// An array whose first axis is time; `index` counts within one row.
 class Numbers {
   constructor(bytes, { at, shape, decimals, still }) {
     this.shape = shape;
@@ -34,19 +34,19 @@ class Numbers {
     return this.shape[0];
   }
 
-  wholeAt(row, place = 0) {
-    return this.whole[(this.still ? 0 : row * this.rowLength) + place];
+  wholeAt(row, index = 0) {
+    return this.whole[(this.still ? 0 : row * this.rowLength) + index];
   }
 
-  at(row, place = 0) {
-    const whole = this.wholeAt(row, place);
+  at(row, index = 0) {
+    const whole = this.wholeAt(row, index);
     if (whole === NOT_A_NUMBER) return NaN;
     if (Math.abs(whole) === INFINITE) return Math.sign(whole) * Infinity;
     return whole / this.scale;
   }
 
-  text(row, place = 0) {
-    return numberText(this.at(row, place), this.decimals);
+  text(row, index = 0) {
+    return numberText(this.at(row, index), this.decimals);
   }
 
   // Smallest and largest finite number of all rows.

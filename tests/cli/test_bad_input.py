@@ -100,7 +100,7 @@ CASES = [
     # environments of other libraries
     ("train pettingzoo:nowhere.env_v0 --method vdn", "pip install nowhere"),
     ("train pettingzoo:small_zoo.Lader --method vdn", "did you mean 'Ladder'"),
-    ("train petingzoo:small_zoo.Ladder", "is no prefix; try pettingzoo:MODULE.ENV"),
+    ("train petingzoo:small_zoo.Ladder", "is not a prefix; try pettingzoo:MODULE.ENV"),
     ("train pettingzoo:small_zoo.Ladder --method vnd", "did you mean 'vdn'"),
     ("train pettingzoo:small_zoo.Ladder --env.dyes 2", "did you mean '--env.dies'"),
     ("train pettingzoo:small_zoo.Ladder --env.dies never", "--env.dies must be"),

@@ -1,4 +1,4 @@
-"""Policies played for numbers: whole batches of episodes, compiled once, as NumPy arrays."""
+"""Evaluating policies on the device or on the host; the results are NumPy arrays."""
 
 from typing import Any, NamedTuple
 
@@ -21,8 +21,7 @@ Numbers = Float[np.ndarray, "_"]
 class Played(NamedTuple):
     """Episodes of one policy; every array has one number per episode.
 
-    `measures` has, for each name, the numbers at each moment; `shares` has numbers only for the
-    episodes in which there was something to count.
+    `measures` are by name and moment; `shares` exist only for episodes with something to count.
     """
 
     returns: Numbers

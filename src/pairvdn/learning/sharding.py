@@ -5,9 +5,9 @@ replicated     the value, its target, the optimiser, the key, all counts
 sharded        environments (E / D on each device), replay (capacity / D), batch (B / D)
 exchanged      the mean gradient in every update; sums over the collected data in every epoch
 ```
-Rows of the replay are dealt like cards: row r of the whole is on device r mod D. So the rows in use
-come first, oldest before newest, in the whole and on every device, and a state that was saved on D
-devices fits a single device, or any other number that divides its sizes.
+Replay rows are dealt like cards: row r is on device r mod D. So the rows in use come first, oldest
+before newest, on every device as in the whole replay, and a state saved on D devices can be loaded
+on any number of devices that divides its sizes.
 """
 
 import dataclasses
@@ -41,8 +41,8 @@ class ShardedLearner:
         self._part = part_of(whole, mesh.size)
         self.specs = _specs(whole.shape())
         self.shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), self.specs)
-        # Unchecked: the check requires that every constant carried by a loop is marked as varying,
-        # in third-party environments and optimisers, too. A test compares the copies instead.
+        # Unchecked: the check requires every constant carried by a loop to be marked as varying,
+        # also in third-party environments and optimisers. A test compares the replicas instead.
         self.init = jax.shard_map(
             self._init, mesh=mesh, in_specs=P(), out_specs=self.specs, check_vma=False
         )
@@ -67,7 +67,7 @@ def part_of(whole: Learner, count: int) -> Learner:
     collector = whole.collector
     if not isinstance(collector, Collector):
         raise ValueError(
-            "Environments that are stepped on the host cannot be sharded over devices."
+            "Environments on the host cannot be sharded over devices; use a single device."
         )
     if collector.num_envs == 1 < count:
         raise ValueError(
@@ -80,8 +80,8 @@ def part_of(whole: Learner, count: int) -> Learner:
             least = number - number % count
             near = f"{least} or {least + count}" if least else f"{count}"
             raise ValueError(
-                f"{name} must be a multiple of the number of devices, {count}, not {number}: "
-                f"{near}."
+                f"{name} must be a multiple of the number of devices, {count}, not {number}; "
+                f"use {near}."
             )
         return number // count
 

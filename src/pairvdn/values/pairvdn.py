@@ -59,11 +59,11 @@ class PairVdn(SumOverPairs):
 
 
 class SortedPairVdn(SumOverPairs):
-    """PairVDN on a ring through the agents as they stand now, from left to right.
+    """PairVDN on a ring through the agents from left to right, sorted anew at every step.
 
-    The agents are sorted by their first coordinate at every step (equal ones by index), so that
-    neighbours in space are partners; the rightmost agent is the partner of the leftmost. With
-    separate parameters the k-th network belongs to the k-th agent from the left.
+    The agents are sorted by their first coordinate (ties by index), so that neighbours in space are
+    partners; the rightmost agent is the partner of the leftmost. With separate parameters the k-th
+    network belongs to the k-th agent from the left.
 
     Args:
         utilities: whether each agent also has a utility of its own.
@@ -100,7 +100,7 @@ class SortedPairVdn(SumOverPairs):
 
 
 class NearestPairVdn(SumOverPairs):
-    """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the partner that i chooses now; appendix A.1.
+    """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the current partner of i; appendix A.1.
 
     Args:
         partner: how an agent chooses its partner: the nearest by `positions`; the agent `below` it,
@@ -130,7 +130,7 @@ class NearestPairVdn(SumOverPairs):
         self.graph = partner_graph(partner, column_gap)
         if partner == "spread":
             if offset_scale is not None:
-                raise ValueError("partner='spread' has no positions: leave out offset_scale.")
+                raise ValueError("partner='spread' does not use positions: omit offset_scale.")
         else:
             instead = "partner='spread' to choose partners by their tables"
             require_locatable(spec, "pairvdn-nearest", instead=instead)
@@ -150,7 +150,7 @@ def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
     if partner == "below":
         if column_gap is None:
             raise ValueError(
-                "partner='below' needs column_gap, such as half the width of an agent."
+                "partner='below' needs column_gap, for example half the width of an agent."
             )
         return Below(column_gap)
     if column_gap is not None:
@@ -161,9 +161,8 @@ def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
 class WeightedPairVdn(SumOverPairs):
     """Q(o, s, a) = Σ_k w_k(s) Q_ij(h_i, h_j, a_i, a_j) on the ring of PairVDN; appendix A.1.
 
-    The weights may be negative: the maximum does not need monotonicity. They are
-    w(s) = 1 + f(s), where f is a network whose last layer starts at 0, so that learning starts from
-    PairVDN. Utilities, if any, have no weight.
+    The weights w(s) = 1 + f(s) may be negative: the maximum does not need monotonicity. The last
+    layer of the network f starts at 0, so learning starts from PairVDN. Utilities have no weight.
 
     Args:
         order: order of the agents on the ring: by index, drawn at random once, or a list that

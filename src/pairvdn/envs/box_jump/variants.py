@@ -1,4 +1,4 @@
-"""Every number of Box Jump, checked, and the three sets of them that have a name."""
+"""The parameters of Box Jump, checked, and its three variants."""
 
 import dataclasses
 import math
@@ -36,38 +36,38 @@ _OF_ANY_SIGN = ("best_start", "floor_left")
 
 @dataclasses.dataclass(frozen=True)
 class Parameters:
-    """The numbers of Box Jump; the defaults are those of the variant `paper`.
+    """The parameters of Box Jump; the defaults are those of the variant `paper`.
 
     Lengths are in box widths, times in seconds, and boxes have mass 1.
 
     Attributes:
-        num_boxes: How many boxes there are; these are the agents.
+        num_boxes: Number of boxes, which are the agents.
         fixed_rotation: Whether boxes stay upright.
         max_steps: Steps after which an episode is truncated.
-        reward: What the team is paid for: the gain of the best height, or one of several functions
-            of the heights now.
+        reward: The team reward: the gain of the best height, or one of several functions of the
+            current heights.
         best_start: The height that `highest` counts from.
         best_divisor: `highest` and the observed best height are divided by it.
         stacking_reward: A reward for training: paid for each box by which stacking grows.
         fall_penalty: A fallen box costs fall_penalty / max_steps in each step.
         fall_ends: Whether a fall ends the episode.
-        fall_end_penalty: What a fall that ends the episode costs the team.
-        target_height: The height that ends the episode when it is reached; none: no height does.
+        fall_end_penalty: Cost to the team of a fall that ends the episode.
+        target_height: The height that ends the episode; none: no limit.
         spacing: Distance between the boxes at the start.
         start_height: Height of a box's lower side above the floor at the start.
         start_noise: Each x is shifted by up to this at the start.
         start_kick: Each horizontal speed is up to this at the start.
-        start_tower: Up to so many boxes stand on each other at the start.
+        start_tower: Largest number of boxes in a tower at the start.
         map_width: Width of the map, which grows if the boxes and the margin do not fit.
         margin: Free space at each side of the boxes at the start.
         floor_left: Where the floor begins, at most 0; it ends at the map's right edge.
         walk_force: Force of the actions left and right.
-        walk_speed: A box that is faster than this is not pushed further that way.
+        walk_speed: Speed above which the actions left and right have no effect.
         jump_force: Force of the action jump.
         jump_calm: Vertical speed below which a box counts as standing.
-        look_back: Physics steps for which a box must have stood to jump.
+        look_back: Physics steps for which a box must stand before it can jump.
         scaling: The units of the observation.
-        shared_numbers: Numbers that every box observes besides its own.
+        shared_numbers: Observed numbers that all boxes share.
         agent_ids: Whether boxes observe a one-hot identifier.
         substeps: Physics steps in a step.
         time_step: Duration of a physics step.

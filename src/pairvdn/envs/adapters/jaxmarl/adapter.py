@@ -15,7 +15,7 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 
 class JaxMARLState(eqx.Module):
-    """JaxMARL's own state, the actions that it allows now, and our clock."""
+    """JaxMARL's own state, the allowed actions, and our clock."""
 
     inner: Any
     mask: Bool[Array, "n a"]
@@ -36,9 +36,6 @@ class FromJaxMARL(Environment[JaxMARLState]):
     what then still ends an episode is a termination.
     """
 
-    name: eqx.AbstractVar[str]
-    spec: eqx.AbstractVar[EnvSpec]
-    max_steps: eqx.AbstractVar[int]
     team_reward: eqx.AbstractVar[TeamReward]
     original: eqx.AbstractVar[Original]
     kind: eqx.AbstractVar[Kind]
@@ -60,7 +57,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
         )
         state = JaxMARLState(inner, self._mask(inner), state.steps + 1)
         if self.original.clock == "hidden":
-            # It cannot be held back, so an end at its limit may be its doing.
+            # It cannot be stopped, so an end at its limit may be a truncation.
             limit = self.original.max_steps or self.max_steps
             ended = ended & (state.steps < limit)
         return state, self._time_step(state, observations, rewards, ended)
@@ -70,7 +67,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
         return self.kind.scene(self.original.env, state.inner)
 
     def _instead(self, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
-        """The action that a masked one acts as."""
+        """The action that replaces a masked one."""
         no_op = int(self.kind.no_op(self.original.env))
         return jnp.where(mask[:, no_op], no_op, jnp.argmax(mask, axis=1)).astype(jnp.int32)
 
@@ -79,7 +76,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
             jnp.arange(self.num_actions)[None] < jnp.asarray(self.original.num_actions)[:, None]
         )
         mask = exists & self.original.available(inner)
-        # Some end states allow nothing; our contract always allows something.
+        # Some end states allow no action; our contract requires at least one.
         return jnp.where(jnp.any(mask, axis=1, keepdims=True), mask, exists)
 
     def _time_step(
@@ -101,7 +98,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
 
 
 class FromJaxMARLWithoutPositions(FromJaxMARL):
-    """For environments whose agents have no positions, or none that `kinds` can read."""
+    """For environments whose agents have no known positions."""
 
     name: str = eqx.field(static=True)
     spec: EnvSpec = eqx.field(static=True)
@@ -112,7 +109,7 @@ class FromJaxMARLWithoutPositions(FromJaxMARL):
 
 
 class FromJaxMARLWithPositions(FromJaxMARL):
-    """For environments whose agents have positions, so that `HasPositions` is true of them."""
+    """For environments whose agents have positions: `HasPositions` holds."""
 
     name: str = eqx.field(static=True)
     spec: EnvSpec = eqx.field(static=True)
@@ -125,7 +122,7 @@ class FromJaxMARLWithPositions(FromJaxMARL):
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
         """Where the agents are."""
-        assert self.kind.positions is not None  # `from_jaxmarl` chose this class for it
+        assert self.kind.positions is not None  # as `from_jaxmarl` checked
         return self.kind.positions(self.original.env, observation, state)
 
 
@@ -141,19 +138,18 @@ def from_jaxmarl(
     Args:
         env: An environment of JaxMARL.
         max_steps: Steps after which an episode is truncated; None: JaxMARL's own `env.max_steps`.
-            MPE and SMAX count so that their episodes are one step longer than they say; here 25
-            steps are 25 steps.
-        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'; None: the
-            one that JaxMARL's Q-learning learns from, the sum, except where each agent is given the
-            whole team's reward (SMAX, Overcooked, Hanabi).
-        name: What to call it; None: `jaxmarl:` and JaxMARL's name.
+            Episodes of MPE and SMAX are one step longer than their limit; here 25 steps are 25.
+        team_reward: Whether the team's reward is the `sum` or the `mean` of the agents'; None: as
+            JaxMARL's Q-learning, the sum, except where each agent gets the whole team's reward
+            (SMAX, Overcooked, Hanabi).
+        name: Its name; None: `jaxmarl:` and JaxMARL's name.
     """
     original, kind = read(env), kind_of(env)
     team_reward = kind.team_reward if team_reward is None else team_reward
     require_one_of(("sum", "mean"), team_reward=team_reward)
     max_steps = original.max_steps if max_steps is None else max_steps
     if max_steps is None:
-        raise ValueError(f"{env.name} does not say how long an episode may last; give max_steps.")
+        raise ValueError(f"{env.name} has no limit on the length of episodes; give max_steps.")
     has_positions = kind.positions is not None
     build = FromJaxMARLWithPositions if has_positions else FromJaxMARLWithoutPositions
     return build(

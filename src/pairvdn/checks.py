@@ -47,7 +47,7 @@ def require_above(minimum: int | float, **arguments: int | float) -> None:
 
 
 def require_within(low: int | float, high: int | float, **arguments: int | float) -> None:
-    """Raise ValueError unless every argument lies from `low` to `high`."""
+    """Raise ValueError unless every argument is from `low` to `high`."""
     for name, value in arguments.items():
         if not low <= value <= high:
             raise ValueError(f"{name} must be from {_plain(low)} to {_plain(high)}, not {value!r}.")

@@ -41,6 +41,10 @@ class SpreadEpsilon(Exploration):
 
     Ape-X (Horgan et al., 2018): some environments always explore, others are nearly greedy, and
     there is no schedule to tune.
+
+    Attributes:
+        base: largest epsilon, that of the first environment
+        spread: how much smaller the other epsilons are; 0: the same in all environments
     """
 
     base: float = 0.4

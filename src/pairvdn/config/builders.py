@@ -117,17 +117,7 @@ def linear_epsilon(
     return LinearEpsilon(start, end, num_epochs if epochs is None else epochs)
 
 
-def spread_epsilon(base: float = 0.4, spread: float = 6.0) -> Exploration:
-    """A different constant epsilon in each environment: base^(1 + spread i / (E - 1)).
-
-    Args:
-        base: largest epsilon, that of the first environment
-        spread: how much smaller the other epsilons are; 0: the same in all environments
-    """
-    return SpreadEpsilon(base, spread)
-
-
 EXPLORATIONS: dict[str, Callable[..., Exploration]] = {
     "linear": linear_epsilon,
-    "spread": spread_epsilon,
+    "spread": SpreadEpsilon,
 }

@@ -55,18 +55,18 @@ def arguments_of(
     """
     hints, documented = _hints(_function(build)), meanings(build)
     later = {} if handed_to is None else _parameters(handed_to)
-    found: dict[str, Argument] = {}
+    arguments: dict[str, Argument] = {}
     for name, parameter in _parameters(build).items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            found |= _typed_keywords(hints.get(name), later)
+            arguments |= _typed_keywords(hints.get(name), later)
         elif parameter.kind is not parameter.VAR_POSITIONAL and name not in provided:
             default = _default(parameter)
             kind = hints.get(name, PLAIN)
             if _is_plain(kind) or default is NOT_GIVEN:
                 required = default is NOT_GIVEN
-                found[name] = Argument(name, kind, default, documented.get(name, ""), required)
+                arguments[name] = Argument(name, kind, default, documented.get(name, ""), required)
     record = getattr(build, ARGUMENTS_RECORD, None)
-    return MappingProxyType(found if record is None else found | fields_of(record))
+    return MappingProxyType(arguments if record is None else arguments | fields_of(record))
 
 
 def parameters_of(build: Callable[..., Any]) -> frozenset[str]:
@@ -271,14 +271,14 @@ def meanings(documented: Any) -> dict[str, str]:
     docs = [inspect.getdoc(documented)]
     if inspect.isclass(documented):
         docs.append(inspect.getdoc(documented.__init__))
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for text in docs:
-        found |= _entries(text or "")
-    return found
+        entries |= _entries(text or "")
+    return entries
 
 
 def _entries(text: str) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     inside, names = False, ""
     for line in text.splitlines():
         if line and not line.startswith(" "):
@@ -287,11 +287,11 @@ def _entries(text: str) -> dict[str, str]:
             entry = _ENTRY.fullmatch(line.strip())
             if entry and len(line) - len(line.lstrip()) == 4:
                 names = entry["names"]
-                found[names] = [entry["text"]]
+                entries[names] = [entry["text"]]
             elif names:
-                found[names].append(line.strip())
+                entries[names].append(line.strip())
     return {
         name: " ".join(lines).rstrip(".")
-        for names, lines in found.items()
+        for names, lines in entries.items()
         for name in names.split(", ")
     }

@@ -47,7 +47,7 @@ class HostEpisodes:
         tally = _Tally(self.num_episodes, moments)
         seats = [_Seat(copy, *waiting.popleft()) for copy in self.copies]
         actor = _compiled(policy)
-        carry = actor.init(_keys(rng.spawn(1)[0], len(seats)))  # leaves the stream of `rng` alone
+        carry = actor.init(_keys(rng.spawn(1)[0], len(seats)))  # does not advance `rng`
         while any(seat.playing for seat in seats):
             keys = _keys(rng, len(seats))
             chosen, carry = actor.act(keys, carry, batched([seat.now for seat in seats]))

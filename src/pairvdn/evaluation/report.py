@@ -62,7 +62,7 @@ def pooled(seeds: Sequence[Summary | None]) -> Summary | None:
     """
     if len(seeds) == 1:
         return seeds[0]
-    return summary(np.array([one.mean for one in seeds if one is not None]))
+    return summary(np.array([seed.mean for seed in seeds if seed is not None]))
 
 
 def summarise_played(played: Played) -> PolicySummary:
@@ -82,17 +82,18 @@ def summarise_played(played: Played) -> PolicySummary:
 def pool_seeds(seeds: Sequence[PolicySummary]) -> PolicySummary:
     """Summaries over training seeds, which must have the same measures."""
     first = seeds[0]
-    returns = pooled([one.returns for one in seeds])
+    returns = pooled([seed.returns for seed in seeds])
     assert returns is not None  # every seed has returns
     return PolicySummary(
         returns,
         {
             name: {
-                moment: pooled([one.measures[name][moment] for one in seeds]) for moment in moments
+                moment: pooled([seed.measures[name][moment] for seed in seeds])
+                for moment in moments
             }
             for name, moments in first.measures.items()
         },
-        {name: pooled([one.shares[name] for one in seeds]) for name in first.shares},
+        {name: pooled([seed.shares[name] for seed in seeds]) for name in first.shares},
     )
 
 

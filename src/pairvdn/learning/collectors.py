@@ -1,6 +1,7 @@
 """The interface of collectors, and the blocks of transitions that they return."""
 
 import abc
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -44,6 +45,7 @@ class CollectStats(eqx.Module):
 Collected = tuple[PyTree[Array], Transition, CollectStats]
 
 
+@dataclasses.dataclass(eq=False)
 class Collects(abc.ABC, Generic[Env]):
     """Collects blocks of transitions from `num_envs` copies of an environment.
 
@@ -52,22 +54,18 @@ class Collects(abc.ABC, Generic[Env]):
     environment steps.
     """
 
-    def __init__(
-        self,
-        env: Env,
-        *,
-        num_envs: int = 1,
-        action_repeat: int = 1,
-        n_step: int = 1,
-        discount: float = 0.99,
-    ) -> None:
-        require_at_least(1, num_envs=num_envs, action_repeat=action_repeat, n_step=n_step)
-        require_within(0, 1, discount=discount)
-        self.env = env
-        self.num_envs = num_envs
-        self.action_repeat = action_repeat
-        self.n_step = n_step
-        self.discount = discount
+    env: Env
+    _: dataclasses.KW_ONLY
+    num_envs: int = 1
+    action_repeat: int = 1
+    n_step: int = 1
+    discount: float = 0.99
+
+    def __post_init__(self) -> None:
+        require_at_least(
+            1, num_envs=self.num_envs, action_repeat=self.action_repeat, n_step=self.n_step
+        )
+        require_within(0, 1, discount=self.discount)
 
     @abc.abstractmethod
     def start(self, key: PRNGKey, actor: Actor, length: int) -> Collected:

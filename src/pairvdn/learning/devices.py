@@ -40,7 +40,7 @@ class Devices:
         return total
 
     def own_key(self, key: PRNGKey) -> PRNGKey:
-        """A key of this device alone."""
+        """A key for this device only."""
         return key if self.count == 1 else jax.random.fold_in(key, jax.lax.axis_index(AXIS))
 
     def own_part(self, whole: Array) -> Array:

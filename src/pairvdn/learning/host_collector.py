@@ -37,11 +37,8 @@ class HostCollector(Collects[HostEnvironment]):
     are those of `Collector`. Methods have side effects and cannot be compiled or vmapped.
     """
 
-    def __init__(self, env: HostEnvironment, **arguments: Any) -> None:
-        super().__init__(env, **arguments)
-        self._copies: HostCopies | None = None
-        self._collection_id: tuple[int, ...] = ()  # of the live copies
-        self._windows = jax.jit(windows, static_argnums=(1, 2))
+    _copies: HostCopies | None = None
+    _collection_id: tuple[int, ...] = ()  # of the live copies
 
     def start(
         self, key: PRNGKey, actor: Actor, length: int
@@ -148,7 +145,10 @@ class HostCollector(Collects[HostEnvironment]):
             jax.tree.map(lambda leaf: jnp.asarray(leaf[starts:]), block),
         )
         stats = CollectStats(jnp.int32(env_steps), jnp.int32(episodes), jnp.float32(finished))
-        return collecting, self._windows(block, starts, self.n_step), stats
+        return collecting, _windows(block, starts, self.n_step), stats
+
+
+_windows = jax.jit(windows, static_argnums=(1, 2))
 
 
 def _write(

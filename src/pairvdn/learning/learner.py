@@ -1,5 +1,6 @@
 """The training loop, the same for every method and schedule: collect, store, update."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -49,6 +50,7 @@ class LearnerState(eqx.Module):
         return self.learned.divergence
 
 
+@dataclasses.dataclass(eq=False)
 class Learner:
     """Trains a value: `init(key)`, then `epoch(state)` repeatedly; `train(key)` runs all epochs.
 
@@ -68,55 +70,41 @@ class Learner:
     the batch size are per device, and methods must run inside `shard_map` (see `sharding.py`).
     """
 
-    def __init__(
-        self,
-        collector: Collects[Any],
-        updater: Updater,
-        *,
-        exploration: Exploration,
-        minibatches: Minibatches,
-        num_epochs: int,
-        rounds_per_epoch: int,
-        agent_steps_per_round: int,
-        random_agent_steps: int,
-        replay_capacity: int,
-        devices: Devices = ONE,
-    ) -> None:
+    collector: Collects[Any]
+    updater: Updater
+    _: dataclasses.KW_ONLY
+    exploration: Exploration
+    minibatches: Minibatches
+    num_epochs: int
+    rounds_per_epoch: int
+    agent_steps_per_round: int
+    random_agent_steps: int
+    replay_capacity: int
+    devices: Devices = ONE
+
+    def __post_init__(self) -> None:
         require_at_least(
             1,
-            num_epochs=num_epochs,
-            rounds_per_epoch=rounds_per_epoch,
-            agent_steps_per_round=agent_steps_per_round,
-            replay_capacity=replay_capacity,
+            num_epochs=self.num_epochs,
+            rounds_per_epoch=self.rounds_per_epoch,
+            agent_steps_per_round=self.agent_steps_per_round,
+            replay_capacity=self.replay_capacity,
         )
-        require_at_least(0, random_agent_steps=random_agent_steps)
-        largest = max(agent_steps_per_round, random_agent_steps) * collector.num_envs
-        if replay_capacity < largest:
-            raise ValueError(
-                f"replay_capacity must be at least {largest}, the size of the largest block, "
-                f"not {replay_capacity}."
-            )
-        if replay_capacity < minibatches.batch_size:
-            raise ValueError(
-                f"replay_capacity must be at least {minibatches.batch_size}, one batch, "
-                f"not {replay_capacity}."
-            )
-        self.collector = collector
-        self.updater = updater
-        self.exploration = exploration
-        self.minibatches = minibatches
-        self.num_epochs = num_epochs
-        self.rounds_per_epoch = rounds_per_epoch
-        self.agent_steps_per_round = agent_steps_per_round
-        self.random_agent_steps = random_agent_steps
-        self.replay_capacity = replay_capacity
-        self.devices = devices
+        require_at_least(0, random_agent_steps=self.random_agent_steps)
+        collector = self.collector
+        block = max(self.agent_steps_per_round, self.random_agent_steps) * collector.num_envs
+        needed = {"the size of the largest block": block, "one batch": self.minibatches.batch_size}
+        for what, size in needed.items():
+            if self.replay_capacity < size:
+                raise ValueError(
+                    f"replay_capacity must be at least {size}, {what}, not {self.replay_capacity}."
+                )
         if self.most_steps >= 2**31:
             raise ValueError(
                 f"A run may have at most {2**31 - 1:,} environment steps, not {self.most_steps:,}; "
                 "use fewer epochs or environments."
             )
-        self._make_learned = collector.compiled(updater.init)
+        self._make_learned = collector.compiled(self.updater.init)
         self._init_carry = collector.compiled(self._carries)
         self._act = collector.compiled(self._epsilon_greedy)
         self._act_at_random = collector.compiled(self._random)

@@ -86,28 +86,17 @@ def part_of(whole: Learner, count: int) -> Learner:
         return number // count
 
     batch_size = divide("batch_size", whole.minibatches.batch_size)
-    return Learner(
-        Collector(
-            collector.env,
-            num_envs=divide("num_envs", collector.num_envs),
-            action_repeat=collector.action_repeat,
-            n_step=collector.n_step,
-            discount=collector.discount,
-        ),
-        whole.updater,
-        exploration=whole.exploration,
+    return dataclasses.replace(
+        whole,
+        collector=dataclasses.replace(collector, num_envs=divide("num_envs", collector.num_envs)),
         minibatches=dataclasses.replace(whole.minibatches, batch_size=batch_size),
-        num_epochs=whole.num_epochs,
-        rounds_per_epoch=whole.rounds_per_epoch,
-        agent_steps_per_round=whole.agent_steps_per_round,
-        random_agent_steps=whole.random_agent_steps,
         replay_capacity=divide("replay_capacity", whole.replay_capacity),
         devices=Devices(count),
     )
 
 
 def dealt(tree: Tree, count: int) -> Tree:
-    """Deal the rows of a replay, wherever there is one in the tree, to `count` devices."""
+    """Deal the rows of every replay in the tree to `count` devices."""
 
     def deal(replay: Replay[Any]) -> Replay[Any]:
         items = jax.tree.map(lambda leaf: leaf.reshape(-1, count, *leaf.shape[1:]), replay.items)
@@ -117,7 +106,7 @@ def dealt(tree: Tree, count: int) -> Tree:
 
 
 def gathered(tree: Tree, count: int) -> Tree:
-    """Gather the rows of a replay, wherever there is one in the tree, from `count` devices."""
+    """Gather the rows of every replay in the tree from `count` devices."""
 
     def gather(replay: Replay[Any]) -> Replay[Any]:
         items = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), replay.items)

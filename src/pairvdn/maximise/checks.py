@@ -18,7 +18,7 @@ Numbers = ArrayLike | Sequence[Any]
 
 
 def shape_text(shape: tuple[int | str, ...]) -> str:
-    """A shape as it is written in this package: [n, a, a]."""
+    """A shape in the notation of this package: [n, a, a]."""
     return "[" + ", ".join(map(str, shape)) + "]"
 
 

@@ -26,7 +26,18 @@ from pairvdn.values.pairs import SumOverPairs
 PARTNERS = ("positions", "below", "spread")
 
 
-class PairVdn(SumOverPairs):
+class PairHeadsOnGraph(SumOverPairs):
+    """A pair-wise value whose tables are those of its heads on its graph."""
+
+    encoder: Encoder[Any]
+    heads: PairHead
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """The tables of all pairs of the graph."""
+        return self.heads(self.graph, inputs)
+
+
+class PairVdn(PairHeadsOnGraph):
     """Q(o, a) = Σ_k Q_ij(h_i, h_j, a_i, a_j), i and j the k-th and next agent on a ring; eq. 2.
 
     Args:
@@ -35,8 +46,6 @@ class PairVdn(SumOverPairs):
         utilities: whether each agent also has a utility of its own.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: FixedRing
 
     def __init__(
@@ -53,12 +62,8 @@ class PairVdn(SumOverPairs):
         self.graph = FixedRing(order, spec.num_agents, key=order_key)
         self.heads = PairHead(self.encoder, utilities=utilities, key=head_key, **heads)
 
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of all neighbours, in the order of the ring."""
-        return self.heads(self.graph, inputs)
 
-
-class SortedPairVdn(SumOverPairs):
+class SortedPairVdn(PairHeadsOnGraph):
     """PairVDN on a ring through the agents from left to right, sorted anew at every step.
 
     The agents are sorted by their first coordinate (ties by index), so that neighbours in space are
@@ -73,8 +78,6 @@ class SortedPairVdn(SumOverPairs):
             tanh(distance / offset_scale); without it the network sees features only.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: SortedRing
 
     def __init__(
@@ -94,12 +97,8 @@ class SortedPairVdn(SumOverPairs):
             self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
 
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of all neighbours, from left to right."""
-        return self.heads(self.graph, inputs)
 
-
-class NearestPairVdn(SumOverPairs):
+class NearestPairVdn(PairHeadsOnGraph):
     """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the current partner of i; appendix A.1.
 
     Args:
@@ -112,8 +111,6 @@ class NearestPairVdn(SumOverPairs):
             tanh(distance / offset_scale); without it the network sees features only.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: PartnerGraph
 
     def __init__(
@@ -138,10 +135,6 @@ class NearestPairVdn(SumOverPairs):
         self.heads = PairHead(
             self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
-
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of every agent and its partner."""
-        return self.heads(self.graph, inputs)
 
 
 def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:

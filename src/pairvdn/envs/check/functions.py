@@ -56,7 +56,7 @@ def jit(subject: Subject[Any]) -> Iterator[str]:
 
 
 def vmap(subject: Subject[Any]) -> Iterator[str]:
-    """A batch of resets or steps is the same as one after the other."""
+    """A batch of resets or steps gives the same as a loop."""
     some_keys = jax.random.split(subject.key, len(subject.samples))
     resets = jax.jit(jax.vmap(subject.env.reset))(some_keys)
     if not close(resets, _stacked([subject.reset(key) for key in some_keys])):

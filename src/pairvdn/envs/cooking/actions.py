@@ -22,7 +22,7 @@ class Intent(NamedTuple):
     """The outcome of the actions, once collisions are settled."""
 
     facing: Int32[Array, " n"]
-    cell: Int32[Array, " n"]  # where each agent stands afterwards
+    cell: Int32[Array, " n"]  # of each agent afterwards
     touched: Int32[Array, " n"]  # the tile that it faces
     touches: Bool[Array, " n"]  # whether it interacts with that tile
 

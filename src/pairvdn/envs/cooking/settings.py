@@ -57,7 +57,7 @@ class Changes(TypedDict, total=False):
         recipe_penalty: Reward of an agent when its recipe is undone.
         recipe_node_reward: Reward of an agent for each node of its recipe that is newly marked.
         plating_reward: A reward for training, 0 in the original: for each of an agent's ingredients
-            that lies ready on a plate with others of them, the most that one plate holds.
+            that is ready on a plate, counted on the plate with the most of them.
         max_time_penalty: Reward of an agent for the time of a whole episode, spread over its steps.
         max_steps: Steps after which an episode is truncated.
         end_all: Whether the episode ends when all recipes are done, and not when any is.

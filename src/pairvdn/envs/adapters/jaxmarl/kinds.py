@@ -128,7 +128,7 @@ def unit_positions(
 def cook_positions(
     env: Any, observation: Float[Array, "n o"], state: Float[Array, " s"]
 ) -> Float[Array, "n 2"]:
-    """Overcooked's first channel is 1 where the agent itself stands, in rows from the top."""
+    """Overcooked's first channel is 1 at the agent's own cell, in rows from the top."""
     channel = observation.reshape(observation.shape[0], env.height, env.width, -1)[..., 0]
     cell = jnp.argmax(channel.reshape(channel.shape[0], -1), axis=1)
     return jnp.stack([cell % env.width, -(cell // env.width)], axis=1).astype(jnp.float32)

@@ -83,7 +83,7 @@ class Layout(NamedTuple):
     agents: tuple[str, ...]
     encoders: tuple[Encoder, ...]
     actions: tuple[Actions, ...]
-    state: Encoder | None  # None: the observations one after the other
+    state: Encoder | None  # None: the concatenated observations
     spec: EnvSpec
     max_steps: int
 

@@ -27,7 +27,7 @@ def constructor(name: str) -> Callable[..., Any]:
     from pairvdn.envs.adapters.pettingzoo.env import FromPettingZoo  # needs PettingZoo, found above
 
     theirs = inspect.signature(documented).parameters
-    length = next((one for one in _LENGTHS if one in theirs), None)
+    length = next((key for key in _LENGTHS if key in theirs), None)
 
     def build(
         *,

@@ -162,7 +162,7 @@ def test_overcooked_is_truncated_by_its_clock():
         ("MPE_simple_spread_v3", {"team_reward": "max"}, "sum, mean"),
         ("overcooked", {"layout": "nowhere"}, "cramped_room"),
         ("hanabi", {}, "give max_steps"),
-        ("storm", {}, "only one observation per agent"),
+        ("storm", {}, "must return an observation for each agent"),
     ],
 )
 def test_what_does_not_fit_is_refused(name, arguments, says):

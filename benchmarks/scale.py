@@ -216,7 +216,7 @@ def envs_table(preset: str, numbers: Sequence[int], devices: Sequence[int]) -> N
     arguments = config.learner.arguments
     hold = arguments["action_repeat"]
     for number in numbers:
-        # At least what is written at once must fit: the random decisions of the start.
+        # The replay must hold the largest block: the random agent steps of the start.
         rows = max(arguments["replay_capacity"], arguments["random_agent_steps"] * number)
         changes = {"learner.num_envs": number, "learner.replay_capacity": rows}
         found = cost(config.replace(changes | {"epochs": 1}))

@@ -5,7 +5,7 @@ on the device, `repeated` one live environment on the host.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Int32, PyTree
 
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, HostStep
 from pairvdn.types import TimeStep
 
 Account = TypeVar("Account")
@@ -114,18 +114,7 @@ def repeat_action(
     return done, account
 
 
-class _Step(Protocol):
-    """The fields of a time step that action repeat reads."""
-
-    @property
-    def reward(self) -> Any: ...
-    @property
-    def terminated(self) -> Any: ...
-    @property
-    def truncated(self) -> Any: ...
-
-
-Step = TypeVar("Step", bound=_Step)
+Step = TypeVar("Step", TimeStep, HostStep)
 
 
 def repeated(

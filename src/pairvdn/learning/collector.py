@@ -42,31 +42,29 @@ def env_axes(collecting: PyTree[Any]) -> PyTree[int]:
     return eqx.tree_at(lambda c: c.pending, axes, jax.tree.map(lambda _: 1, collecting.pending))
 
 
+Collected = tuple[Collecting, Transition, CollectStats]
+
+
 class Collector(Collects[Environment[Any]]):
     """Collects on the device, from copies that are batched with vmap."""
 
-    def start(
-        self, key: PRNGKey, actor: Actor, length: int
-    ) -> tuple[Collecting, Transition, CollectStats]:
+    def start(self, key: PRNGKey, actor: Actor, length: int) -> Collected:
         """Reset every environment and collect a first block."""
         reset_key, act_key = jax.random.split(key)
         stream = self._reset(actor, jax.random.split(reset_key, self.num_envs))
         stream, (steps, stats) = self._act(stream, actor, act_key, length + self.n_step - 1)
         return self._block(stream, steps, stats, length)
 
-    def collect(
-        self, collecting: Collecting, actor: Actor, key: PRNGKey, length: int
-    ) -> tuple[Collecting, Transition, CollectStats]:
+    def collect(self, collecting: Collecting, actor: Actor, key: PRNGKey, length: int) -> Collected:
         """Continue the stream of each environment by `length` agent steps."""
         stream, (new, stats) = self._act(collecting.stream, actor, key, length)
         steps = jax.tree.map(lambda *parts: jnp.concatenate(parts), collecting.pending, new)
         return self._block(stream, steps, stats, length)
 
-    def shape(self, actor: Actor, length: int) -> tuple[Collecting, Transition, CollectStats]:
+    def shape(self, actor: Actor, length: int) -> Collected:
         """Trace `start` without running it."""
-        shape: tuple[Collecting, Transition, CollectStats] = jax.eval_shape(
-            lambda key: self.start(key, actor, length), jax.random.PRNGKey(0)
-        )
+        key = jax.random.PRNGKey(0)
+        shape: Collected = jax.eval_shape(lambda key: self.start(key, actor, length), key)
         return shape
 
     def repeat(
@@ -82,7 +80,7 @@ class Collector(Collects[Environment[Any]]):
 
     def _block(
         self, stream: Stream, steps: AgentStep, stats: CollectStats, length: int
-    ) -> tuple[Collecting, Transition, CollectStats]:
+    ) -> Collected:
         """The first `length` windows of these agent steps; the rest is pending."""
         pending = jax.tree.map(lambda leaf: leaf[length:], steps)
         total = jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), stats)

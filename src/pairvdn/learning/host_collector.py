@@ -30,6 +30,9 @@ class HostCollecting(eqx.Module):
     pending: AgentStep  # [n_step - 1, envs]: the newest agent steps; their windows are not full
 
 
+Collected = tuple[HostCollecting, Transition, CollectStats]
+
+
 class HostCollector(Collects[HostEnvironment]):
     """Collects from live copies on the host.
 
@@ -40,9 +43,7 @@ class HostCollector(Collects[HostEnvironment]):
     _copies: HostCopies | None = None
     _collection_id: tuple[int, ...] = ()  # of the live copies
 
-    def start(
-        self, key: PRNGKey, actor: Actor, length: int
-    ) -> tuple[HostCollecting, Transition, CollectStats]:
+    def start(self, key: PRNGKey, actor: Actor, length: int) -> Collected:
         """Reset every copy and collect a first block."""
         _require_concrete(key)
         restart_key, collect_key = jax.random.split(key)
@@ -52,7 +53,7 @@ class HostCollector(Collects[HostEnvironment]):
 
     def collect(
         self, collecting: HostCollecting, actor: Actor, key: PRNGKey, length: int
-    ) -> tuple[HostCollecting, Transition, CollectStats]:
+    ) -> Collected:
         """Continue the live copies, or start new episodes if they belong to another state."""
         _require_concrete(key)
         restart_key, collect_key = jax.random.split(key)
@@ -64,10 +65,10 @@ class HostCollector(Collects[HostEnvironment]):
             carry, returns = self._restart(actor, restart_key)
         return self._collect(actor, collect_key, carry, returns, pending, length)
 
-    def shape(self, actor: Actor, length: int) -> tuple[HostCollecting, Transition, CollectStats]:
+    def shape(self, actor: Actor, length: int) -> Collected:
         """Trace the blocks of blank agent steps; no environment is stepped."""
 
-        def shape(steps: AgentStep) -> tuple[HostCollecting, Transition, CollectStats]:
+        def shape(steps: AgentStep) -> Collected:
             pending = jax.tree.map(lambda leaf: leaf[length:], steps)
             key, returns = jnp.zeros(2, jnp.uint32), jnp.zeros(self.num_envs)
             carry = actor.init(jax.random.split(key, self.num_envs))
@@ -75,7 +76,7 @@ class HostCollector(Collects[HostEnvironment]):
             return HostCollecting(key, carry, returns, pending), block, CollectStats.zero()
 
         steps = _blank(self.env, length + self.n_step - 1, self.num_envs)
-        shapes: tuple[HostCollecting, Transition, CollectStats] = jax.eval_shape(shape, steps)
+        shapes: Collected = jax.eval_shape(shape, steps)
         return shapes
 
     def repeat(
@@ -115,7 +116,7 @@ class HostCollector(Collects[HostEnvironment]):
         returns: Float[np.ndarray, " envs"],
         pending: AgentStep,
         length: int,
-    ) -> tuple[HostCollecting, Transition, CollectStats]:
+    ) -> Collected:
         """Take `length` agent steps after the pending ones and add rewards to `returns`."""
         assert self._copies is not None  # `_restart` made them
         id_key, act_key = jax.random.split(key)

@@ -60,7 +60,7 @@ CASES = [
     ("train wall/vdn --learner.replay-capacity 10", "replay_capacity must be at least"),
     ("train wall/vdn --learner.loss cubic", "loss must be one of"),
     ("train wall/vdn --method.activation tanh", "activation must be one of"),
-    ("train wall/vdn --method.hidden-sizes 0", "must be positive"),
+    ("train wall/vdn --method.hidden-sizes 0", "Layer sizes must be at least 1"),
     ("train wall/vdn --optimiser.learning-rate 0", "greater than 0"),
     ("train wall/vdn --exploration.start 1.5", "from 0 to 1"),
     ("train box-jump/vdn --env.variant table2", "variant must be one of"),

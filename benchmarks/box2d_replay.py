@@ -19,8 +19,8 @@ import numpy as np
 
 from pairvdn.acting.policy import tables as tables_of
 from pairvdn.envs.box_jump.env import BoxJump
-from pairvdn.envs.box_jump.measures import shares
 from pairvdn.envs.box_jump.observe import observe
+from pairvdn.envs.box_jump.reward import shares
 from pairvdn.envs.box_jump.types import BoxJumpState
 from pairvdn.evaluation import pooled, summary
 from pairvdn.runs import load

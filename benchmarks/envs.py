@@ -74,7 +74,7 @@ def ours(name: str, batch: int) -> float:
 
 
 def jaxmarl_simple_spread(batch: int) -> float:
-    from pairvdn.envs.adapters.jaxmarl.library import library
+    from pairvdn.envs.adapters.jaxmarl.original import library
 
     env = library().make("MPE_simple_spread_v3")
     length = max(LEAST, STEPS_PER_CALL // batch)

@@ -16,9 +16,9 @@ def load(
 ) -> "Loaded":
     """Load the learned value of a run: `pairvdn.load("runs/x").value`, `.env`, `.config`.
 
-    `trust` imports the classes that the run's config names; only for folders that you trust.
+    `trust` allows importing classes named in the run's config; use it only for folders you trust.
     """
-    # Imported here: `import pairvdn` alone must not take the seconds that jax needs.
+    # Imported here, so that `import pairvdn` does not take the seconds that jax needs.
     from pairvdn.runs.load import load as load_run
 
     return load_run(folder, checkpoint, trust=trust)

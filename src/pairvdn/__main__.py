@@ -5,8 +5,8 @@ import sys
 from pairvdn.cli import main
 
 if __name__ == "__main__":
-    # `python -m` puts the current folder on the path. The command `pairvdn` does not: code beside a
-    # run must not be imported unless the user asks for it.
+    # `python -m` puts the current folder on the path; the command `pairvdn` does not. Code in the
+    # current folder must not be imported unless the user asks for it.
     if not sys.flags.safe_path:
         sys.path.pop(0)
     sys.exit(main())

@@ -1,7 +1,7 @@
 """The one set of argument checks, and hints for names that do not exist.
 
-Every check raises ValueError with one sentence that names the argument, what it must be and what it
-is, so that a wrong argument is found before anything is compiled.
+Every check raises ValueError with one sentence that names the argument, the condition and the
+value, so that a wrong argument is found before anything is compiled.
 """
 
 import difflib
@@ -14,7 +14,7 @@ MOST_NAMES = 20  # that a hint lists
 
 
 def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
-    """The nearest known name; if none is near, `otherwise`, or all, or three of very many."""
+    """Suggest the nearest known name; else `otherwise`, or list all names, or the three nearest."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1)
     if near:
@@ -47,7 +47,7 @@ def require_above(minimum: int | float, **arguments: int | float) -> None:
 
 
 def require_within(low: int | float, high: int | float, **arguments: int | float) -> None:
-    """Raise ValueError unless every argument lies from `low` to `high`."""
+    """Raise ValueError unless every argument is from `low` to `high`."""
     for name, value in arguments.items():
         if not low <= value <= high:
             raise ValueError(f"{name} must be from {_plain(low)} to {_plain(high)}, not {value!r}.")

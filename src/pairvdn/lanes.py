@@ -1,8 +1,8 @@
-"""Batches as the LAST axis: why maximisers and physics are fast under a plain `jax.vmap`.
+"""The batch as the LAST axis makes maximisers and physics fast under a plain `jax.vmap`.
 
 Vector units work along the last axis. The arrays of one example are small (a payoff table of 4 x 4,
 a round of 8 pairs of boxes), so a batch in front leaves inner loops of a few numbers. With the
-batch behind, "in lanes", every operation is one long vector operation, which is worth the two
+batch last, "in lanes", every operation is one long vector operation, which pays for the two
 transpositions.
 
 `in_lanes` hides this. It turns a function of arrays `[..., lanes]` into a function of one example
@@ -22,8 +22,7 @@ def in_lanes(function: Callable[..., Any], *, chunk: int | None = None) -> Calla
 
     Args:
         function: Takes and returns pytrees of arrays `[..., lanes]`.
-        chunk: The most lanes that it gets at a time, so that its temporary values stay in the
-            cache; None means all of them.
+        chunk: The most lanes per call, so that temporary values stay in the cache; None: all.
     """
 
     @custom_vmap

@@ -1,6 +1,6 @@
-"""Records that layers share, and the legend of axis names.
+"""Records that several layers share, and the legend of axis names.
 
-Every shape in this package is written with these letters:
+Shapes in this package are written with these letters:
 
 | axis | meaning                  | axis | meaning                             |
 |------|--------------------------|------|-------------------------------------|
@@ -10,7 +10,7 @@ Every shape in this package is written with these letters:
 | `f`  | features of one agent    | `t`  | time                                |
 | `s`  | global state             | `k`  | coordinates of a position           |
 
-Functions are written for one example; whoever has a batch uses `jax.vmap`.
+Functions are written for one example; batch them with `jax.vmap`.
 """
 
 from typing import NamedTuple
@@ -26,8 +26,8 @@ class Maximum(eqx.Module):
     """The best joint action that a maximiser found.
 
     `bound` is an upper bound on the true maximum; it equals `value` where the method is exact.
-    Where there is nothing to choose (an agent without an allowed action) `value` is -inf, where an
-    allowed entry is NaN it is NaN, and in both cases every action is -1.
+    If an agent has no allowed action `value` is -inf, if an allowed entry is NaN it is NaN, and in
+    both cases every action is -1.
     """
 
     actions: Int32[Array, " n"]
@@ -36,11 +36,11 @@ class Maximum(eqx.Module):
 
 
 class TimeStep(eqx.Module):
-    """What an environment tells after a reset or a step.
+    """The result of a reset or a step of an environment.
 
-    `reward` is the sum of `agent_rewards` unless an environment says otherwise, and it is what
-    every method learns from. At a reset both are 0 and both flags False. If both flags are set,
-    `terminated` wins: there is no future to bootstrap from.
+    Every method learns from `reward`, the sum of `agent_rewards` unless an environment declares
+    otherwise. At a reset both are 0 and both flags False. If both flags are set, `terminated` wins:
+    there is no future to bootstrap from.
     """
 
     observation: Float[Array, "n o"]

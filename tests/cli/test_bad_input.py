@@ -60,7 +60,7 @@ CASES = [
     ("train wall/vdn --learner.replay-capacity 10", "replay_capacity must be at least"),
     ("train wall/vdn --learner.loss cubic", "loss must be one of"),
     ("train wall/vdn --method.activation tanh", "activation must be one of"),
-    ("train wall/vdn --method.hidden-sizes 0", "must be positive"),
+    ("train wall/vdn --method.hidden-sizes 0", "Layer sizes must be at least 1"),
     ("train wall/vdn --optimiser.learning-rate 0", "greater than 0"),
     ("train wall/vdn --exploration.start 1.5", "from 0 to 1"),
     ("train box-jump/vdn --env.variant table2", "variant must be one of"),
@@ -100,7 +100,7 @@ CASES = [
     # environments of other libraries
     ("train pettingzoo:nowhere.env_v0 --method vdn", "pip install nowhere"),
     ("train pettingzoo:small_zoo.Lader --method vdn", "did you mean 'Ladder'"),
-    ("train petingzoo:small_zoo.Ladder", "is no prefix; try pettingzoo:MODULE.ENV"),
+    ("train petingzoo:small_zoo.Ladder", "is not a prefix; try pettingzoo:MODULE.ENV"),
     ("train pettingzoo:small_zoo.Ladder --method vnd", "did you mean 'vdn'"),
     ("train pettingzoo:small_zoo.Ladder --env.dyes 2", "did you mean '--env.dies'"),
     ("train pettingzoo:small_zoo.Ladder --env.dies never", "--env.dies must be"),

@@ -128,7 +128,7 @@ def test_wrong_values_are_named(changes: dict, says: str) -> None:
     [
         ({"env.num_agents": 1}, "env: num_agents must be at least 2"),
         ({"method.encoder": "mlp", "method.encoder_size": 0}, "encoder_size must be at least 1"),
-        ({"method.hidden_sizes": [0]}, "must be positive"),
+        ({"method.hidden_sizes": [0]}, "Layer sizes must be at least 1"),
         ({"learner.discount": 1.5}, "from 0 to 1"),
         ({"learner.batch_size": 0}, "at least 1"),
         ({"learner.replay_capacity": 1}, "replay_capacity must be at least"),

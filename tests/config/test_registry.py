@@ -64,7 +64,7 @@ def test_own_schedule_optimiser_and_exploration() -> None:
 
 def test_a_decay_needs_a_schedule_that_counts_its_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     config = BASE.replace({"learner.name": "own_parts:schedule"})
-    with pytest.raises(ConfigError, match="needs the number of updates: give schedule a function"):
+    with pytest.raises(ConfigError, match="needs the number of updates: add a function"):
         config.build()
     own = constructor("learner", "own_parts:schedule")
     monkeypatch.setattr(own, "num_updates", lambda epochs, **_: 7 * epochs, raising=False)

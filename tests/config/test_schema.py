@@ -7,10 +7,9 @@ import pytest
 
 from pairvdn.config.components import known_arguments
 from pairvdn.config.config import RECORDS, record_arguments
-from pairvdn.config.docstrings import meanings
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.registry import KINDS
-from pairvdn.config.schema import PLAIN, arguments_of, metavar, record_from
+from pairvdn.config.schema import PLAIN, arguments_of, meanings, metavar, record_from
 
 
 def build(plain, size: int = 3, *, loss: Literal["a", "b"] = "a", hook: object = None) -> None:

@@ -45,5 +45,7 @@ def test_a_wrong_key_or_value_is_refused_at_once(changes, message):
 
 
 def test_sizes_must_not_change():
-    with pytest.raises(ConfigError, match="training_env must leave num_agents as it is, 16"):
+    with pytest.raises(
+        ConfigError, match="training_env must not change num_agents, but changes it from 16"
+    ):
         PRESET.replace({"training_env.num_boxes": 4}).build()

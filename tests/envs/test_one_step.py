@@ -110,7 +110,7 @@ def test_a_ring_game_is_fixed_by_its_seed():
 
 
 def test_a_ring_too_long_for_a_unique_optimum_is_refused():
-    with pytest.raises(ValueError, match="ask for fewer agents"):
+    with pytest.raises(ValueError, match="use fewer agents"):
         draw_ring_tables(num_agents=200, num_actions=9, seed=0, max_draws=3)
 
 

@@ -194,7 +194,7 @@ def test_those_who_catch_only_together_reach_the_best_return():
         ({"penalty": 1.0}, "penalty must be a finite number of at most 0, not 1.0"),
         ({"num_predators": 1}, "num_predators must be at least 2"),
         ({"num_prey": 0}, "num_prey must be at least 1"),
-        ({"size": 3}, r"must be at most size \* size = 9, the number of cells; it is 16"),
+        ({"size": 3}, r"must be at most size \* size = 9, the number of cells, not 16"),
     ],
 )
 def test_a_wrong_argument_is_explained(arguments, message):

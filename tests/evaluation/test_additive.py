@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pairvdn import maximise
-from pairvdn.evaluation.additive import additive_baseline, additive_part
+from pairvdn.evaluation.explanation import additive_baseline, additive_part
 from pairvdn.values import Pairs
 
 AGENTS, ACTIONS = 3, 3

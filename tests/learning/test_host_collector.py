@@ -12,9 +12,8 @@ from pairvdn import values
 from pairvdn.acting import LinearEpsilon
 from pairvdn.envs import Task, from_pettingzoo
 from pairvdn.evaluation import play_greedy, play_random
-from pairvdn.learning import parallel_learner
+from pairvdn.learning import collector_for, parallel_learner
 from pairvdn.learning.collector import Collector
-from pairvdn.learning.collectors import collector_for
 from pairvdn.learning.host_collector import HostCollector
 from pairvdn.types import EnvSpec
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pairvdn.learning.minibatches import RandomBatches, WholePass
+from pairvdn.learning.replay import RandomBatches, WholePass
 
 
 @pytest.mark.parametrize("size", [0, 7, 64, 99, 100])

@@ -80,7 +80,7 @@ def test_an_empty_block_changes_nothing() -> None:
 
 
 def test_wrong_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1 item"):
+    with pytest.raises(ValueError, match="capacity must be at least 1, not 0"):
         memory.empty_like(block(0, 0), 0)
     with pytest.raises(ValueError, match="block of 5 items does not fit a replay of 4"):
         memory.insert(memory.empty_like(block(0, 0), 4), block(0, 5))

@@ -160,7 +160,9 @@ def test_parts_of_a_replay_are_together_the_replay_of_a_single_device() -> None:
     [("num_envs", 6, "4 or 8"), ("batch_size", 3, "4"), ("replay_capacity", 98, "96 or 100")],
 )
 def test_what_cannot_be_divided_is_named(name: str, number: int, near: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be a multiple .* 4, not {number}: {near}"):
+    with pytest.raises(
+        ValueError, match=rf"{name} must be a multiple .* 4, not {number}; use {near}"
+    ):
         part_of(parallel(**{name: number}), DEVICES)
 
 

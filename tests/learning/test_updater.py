@@ -170,8 +170,8 @@ def test_values_may_hold_functions_and_whole_numbers() -> None:
         ({"loss": "cubic"}, "loss must be one of squared, huber, not 'cubic'"),
         ({"target_average": 1.5}, r"target_average must be from 0 to 1, not 1\.5"),
         ({"target_period": 0}, "target_period must be at least 1, not 0"),
-        ({"gradient_clip": 0.0}, r"gradient_clip must be above 0, not 0\.0"),
-        ({"divergence_bound": -1.0}, r"divergence_bound must be above 0, not -1\.0"),
+        ({"gradient_clip": 0.0}, r"gradient_clip must be greater than 0, not 0\.0"),
+        ({"divergence_bound": -1.0}, r"divergence_bound must be greater than 0, not -1\.0"),
     ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:

@@ -126,5 +126,5 @@ def test_partners_by_place_and_by_spread_need_different_things():
         build("pairvdn-sorted", offset_scale=0.0)
     with pytest.raises(ValueError, match="column_gap must be greater than 0"):
         build("vdn-neighbours", column_gap=-0.5)
-    with pytest.raises(ValueError, match="leave out offset_scale"):
+    with pytest.raises(ValueError, match="omit offset_scale"):
         build("pairvdn-nearest", partner="spread", offset_scale=1.0)

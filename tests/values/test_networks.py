@@ -159,7 +159,7 @@ def test_bounded_keeps_ordinary_states_and_shrinks_large_ones():
     ("arguments", "message"),
     [
         ({"activation": "rellu"}, "activation must be one of relu, leaky_relu, not 'rellu'"),
-        ({"hidden_sizes": (8, 0)}, "positive"),
+        ({"hidden_sizes": (8, 0)}, "Layer sizes must be at least 1"),
         ({"final_scale": -1.0}, "final_scale"),
         ({"final_scale": float("nan")}, "final_scale"),
     ],

@@ -1,11 +1,11 @@
 """From values to actions: policies with a carry, exploration, action repeat, rollouts."""
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
-from pairvdn.acting.person import PersonPolicy
 from pairvdn.acting.policy import (
     Actor,
     EpsilonGreedyPolicy,
     GreedyPolicy,
+    PersonPolicy,
     Policy,
     RandomPolicy,
     run_networks,

@@ -20,11 +20,11 @@ class Exploration(eqx.Module):
 
 
 class LinearEpsilon(Exploration):
-    """The paper's: constant within an epoch, from `start` in the first to `end` after `epochs`."""
+    """The paper's schedule: linear from `start` to `end` over `epochs`, constant in each epoch."""
 
     start: float = 1.0
     end: float = 0.05
-    epochs: int = 100  # `end` is reached in this epoch, and kept
+    epochs: int = 100  # epsilon stays at `end` from the last of these on
 
     def __check_init__(self) -> None:
         require_within(0, 1, start=self.start, end=self.end)
@@ -39,8 +39,12 @@ class LinearEpsilon(Exploration):
 class SpreadEpsilon(Exploration):
     """A different constant in each environment: ε_i = base^(1 + spread i / (E - 1)).
 
-    Ape-X (Horgan et al., 2018): some environments always explore, some are nearly greedy, and
-    there is no schedule to get wrong.
+    Ape-X (Horgan et al., 2018): some environments always explore, others are nearly greedy, and
+    there is no schedule to tune.
+
+    Attributes:
+        base: largest epsilon, that of the first environment
+        spread: how much smaller the other epsilons are; 0: the same in all environments
     """
 
     base: float = 0.4
@@ -52,8 +56,8 @@ class SpreadEpsilon(Exploration):
 
     def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
         """The same for every epoch."""
-        place = jnp.arange(num_envs, dtype=jnp.float32) / max(1, num_envs - 1)
-        return jnp.power(self.base, 1.0 + self.spread * place)
+        fraction = jnp.arange(num_envs, dtype=jnp.float32) / max(1, num_envs - 1)
+        return jnp.power(self.base, 1.0 + self.spread * fraction)
 
 
 def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
@@ -67,7 +71,7 @@ def explore(
     mask: Bool[Array, "n a"],
     epsilon: Float[Array, ""],
 ) -> Int32[Array, " n"]:
-    """Each agent, on its own, replaces its action with probability `epsilon` by a random one."""
+    """Replace each agent's action by a random one, independently with probability `epsilon`."""
     agents, choices = mask.shape
     # One draw decides both whether to explore and the action: random numbers compile slowly.
     draws = jax.random.uniform(key, (agents, 1 + choices))
@@ -75,5 +79,5 @@ def explore(
 
 
 def _largest(draws: Float[Array, "n a"], mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
-    """The allowed action with the largest of independent uniform draws: all are equally likely."""
+    """The allowed action with the largest uniform draw: all are equally likely."""
     return jnp.argmax(jnp.where(mask, draws, -1.0), axis=1).astype(jnp.int32)

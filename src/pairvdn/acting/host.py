@@ -1,4 +1,4 @@
-"""Live copies of a host environment, side by side, each playing one episode after the other."""
+"""Live copies of a host environment, each playing one episode after another."""
 
 import functools
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class HostAgentStep(NamedTuple):
 
 
 class HostCopies:
-    """Copies that start their next episode by themselves."""
+    """Copies that reset automatically when an episode ends."""
 
     def __init__(self, copies: Sequence[HostCopy], *, action_repeat: int, discount: float) -> None:
         self._copies = copies
@@ -35,34 +35,34 @@ class HostCopies:
         self._now: list[HostStep] = []
 
     def restart(self, seeds: Sequence[int]) -> None:
-        """Start an episode in every copy; its seed decides all later episodes of the copy too."""
+        """Start an episode in every copy; its seed determines all later episodes of that copy."""
         self._seeds = [np.random.default_rng(seed) for seed in seeds]
-        self._now = [self._reset(place) for place in range(len(self._copies))]
+        self._now = [self._reset(index) for index in range(len(self._copies))]
 
     def timestep(self) -> TimeStep:
-        """The present time steps of all copies, batched."""
+        """The current time steps of all copies, batched."""
         return batched(self._now)
 
     def act(self, actions: Int32[np.ndarray, "envs n"]) -> list[HostAgentStep]:
-        """One agent step in every copy, one copy after the other."""
-        return [self._act(place, actions[place]) for place in range(len(self._copies))]
+        """One agent step in every copy, sequentially."""
+        return [self._act(index, row) for index, row in enumerate(actions)]
 
-    def _act(self, place: int, actions: Int32[np.ndarray, " n"]) -> HostAgentStep:
-        before, copy = self._now[place], self._copies[place]
+    def _act(self, index: int, actions: Int32[np.ndarray, " n"]) -> HostAgentStep:
+        before, copy = self._now[index], self._copies[index]
         steps = repeated(lambda: copy.step(actions), self._action_repeat, discount=self._discount)
         *_, (after, totals) = steps
         ended = bool(after.terminated or after.truncated)
-        self._now[place] = self._reset(place) if ended else after
+        self._now[index] = self._reset(index) if ended else after
         return HostAgentStep(before, after, totals, ended)
 
-    def _reset(self, place: int) -> HostStep:
-        return self._copies[place].reset(int(self._seeds[place].integers(2**31)))
+    def _reset(self, index: int) -> HostStep:
+        return self._copies[index].reset(int(self._seeds[index].integers(2**31)))
 
 
 def reset_carries(
     actor: Actor, carry: PyTree[Any], ended: Bool[np.ndarray, " envs"], keys: Any
 ) -> PyTree[Any]:
-    """The carries with fresh ones where an episode ended."""
+    """Replace the carry by a fresh one where an episode ended."""
     if not ended.any() or not jax.tree.leaves(carry):
         return carry
 
@@ -74,16 +74,15 @@ def reset_carries(
 
 
 def batched(steps: Sequence[HostStep]) -> TimeStep:
-    """Time steps of several copies as one record of arrays with the copies in front."""
+    """Stack the time steps of several copies along a leading axis."""
     fields = [np.stack(field) for field in zip(*steps, strict=True)]
-    together: TimeStep = jax.tree.unflatten(_structure(), fields)
-    return together
+    timestep: TimeStep = jax.tree.unflatten(_structure(), fields)
+    return timestep
 
 
 @functools.cache
 def _structure() -> Any:
-    """The tree structure of a `TimeStep`, whose own constructor takes single examples only."""
-    number, flag = jnp.zeros(()), jnp.zeros((), bool)
-    line, grid = jnp.zeros(1), jnp.zeros((1, 1))
-    one = TimeStep(grid, line, jnp.zeros((1, 1), bool), number, line, flag, flag)
-    return jax.tree.structure(one)
+    """The tree structure of a `TimeStep`, whose constructor takes single examples only."""
+    scalar, vector, matrix = jnp.zeros(()), jnp.zeros(1), jnp.zeros((1, 1))
+    flag, mask = jnp.zeros((), bool), jnp.zeros((1, 1), bool)
+    return jax.tree.structure(TimeStep(matrix, vector, mask, scalar, vector, flag, flag))

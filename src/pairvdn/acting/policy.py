@@ -5,7 +5,7 @@ A policy has a carry, its memory within an episode:
     carry = policy.init(key)                             # where an episode starts
     actions, carry = policy.act(key, carry, timestep)    # at every agent step
 
-Policies are written for one environment. `side_by_side` batches one for many environments.
+Policies are written for one environment. `side_by_side` batches a policy over many environments.
 """
 
 import abc
@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PyTree
 
 from pairvdn.acting.exploration import explore, random_actions
 from pairvdn.envs import HasPositions, Task
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Encoder, Value
+
+Acted = tuple[Int32[Array, " n"], PyTree[Array]]  # the joint action and the next carry
 
 
 class Policy(eqx.Module):
@@ -30,16 +33,14 @@ class Policy(eqx.Module):
         """The carry at the start of an episode; an empty tuple for policies without memory."""
 
     @abc.abstractmethod
-    def act(
-        self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep
-    ) -> tuple[Int32[Array, " n"], PyTree[Array]]:
+    def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
         """The joint action for this time step, and the next carry."""
 
 
 class RandomPolicy(Policy):
     """Uniformly random allowed actions.
 
-    Given an encoder, its memory sees every step, so that another policy can take over at any time.
+    Given an encoder, the policy keeps its carry up to date, so another policy can take over.
     """
 
     encoder: Encoder[Any] | None = None
@@ -49,9 +50,7 @@ class RandomPolicy(Policy):
         del key
         return () if self.encoder is None else self.encoder.init_carry()
 
-    def act(
-        self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep
-    ) -> tuple[Int32[Array, " n"], PyTree[Array]]:
+    def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
         """Draw an allowed action for each agent."""
         actions = random_actions(key, timestep.mask)
         if self.encoder is not None:
@@ -71,9 +70,7 @@ class GreedyPolicy(Policy):
         del key
         return self.value.encoder.init_carry()
 
-    def act(
-        self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep
-    ) -> tuple[Int32[Array, " n"], PyTree[Array]]:
+    def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
         """argmax_a Q(o, a) over the allowed joint actions."""
         del key
         tables, carry = run_networks(
@@ -93,11 +90,9 @@ class EpsilonGreedyPolicy(Policy):
         """The carry of the greedy policy."""
         return self.greedy.init(key)
 
-    def act(
-        self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep
-    ) -> tuple[Int32[Array, " n"], PyTree[Array]]:
+    def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
         """The greedy actions, some of them replaced by random ones."""
-        actions, carry = self.greedy.act(key, carry, timestep)  # which draws nothing from the key
+        actions, carry = self.greedy.act(key, carry, timestep)  # does not use the key
         actions = explore(key, actions, timestep.mask, self.epsilon)
         return actions, self.greedy.value.encoder.acted(carry, actions)
 
@@ -120,7 +115,7 @@ def tables(
     observation: Float[Array, "n o"],
     state: Float[Array, " s"],
 ) -> Any:
-    """The tables of a value for one observation by itself, without memory."""
+    """The tables of a value for a single observation, without memory."""
     return value.tables_of(observation, state, _positions(env, observation, state))
 
 
@@ -131,7 +126,7 @@ def _positions(
 
 
 class Actor(NamedTuple):
-    """A policy for many environments side by side; every argument has a leading axis for them."""
+    """A batched policy; every argument has a leading environment axis."""
 
     init: Callable[[Array], PyTree[Array]]
     act: Callable[[Array, PyTree[Array], TimeStep], tuple[Int32[Array, "envs n"], PyTree[Array]]]
@@ -140,3 +135,48 @@ class Actor(NamedTuple):
 def side_by_side(policy: Policy) -> Actor:
     """The same policy in every environment."""
     return Actor(jax.vmap(policy.init), jax.vmap(policy.act))
+
+
+class PersonPolicy(Policy):
+    """A person acts for one agent, the policy `others` for the rest of the team.
+
+    The person's action is fixed, and the others take the best joint action that contains it,
+
+        max over a_j, j ≠ i, of Q(a_1, .., a_i = the person's, .., a_n),
+
+    the ordinary maximisation with a mask that leaves agent i one action. A pair-wise value thus
+    answers the person exactly and within the same step. The agents of IQL, VDN and QMIX maximise
+    separately: they react only to the next observation.
+
+    `choose` asks the person and runs on the host; `others` is compiled.
+    """
+
+    others: Policy
+    agent: int = eqx.field(static=True)
+    choose: Callable[[TimeStep], int] = eqx.field(static=True)
+
+    def init(self, key: PRNGKey) -> PyTree[Array]:
+        """The carry of the other agents."""
+        return self.others.init(key)
+
+    def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
+        """The person's action and the others' answer to it."""
+        fixed = with_fixed_action(timestep, self.agent, self.choose(timestep))
+        return _act(self.others, key, carry, fixed)
+
+
+def with_fixed_action(timestep: TimeStep, agent: int, action: int) -> TimeStep:
+    """The time step with a mask that allows `agent` only this action.
+
+    A masked action may be fixed too: the environment treats it as its no-op.
+    """
+    only = jnp.arange(timestep.mask.shape[1]) == action
+    fixed: TimeStep = eqx.tree_at(
+        lambda step: step.mask, timestep, timestep.mask.at[agent].set(only)
+    )
+    return fixed
+
+
+@eqx.filter_jit
+def _act(policy: Policy, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
+    return policy.act(key, carry, timestep)

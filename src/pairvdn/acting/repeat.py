@@ -1,19 +1,19 @@
 """Action repeat: an agent step is one joint action, repeated for several environment steps.
 
-The rule, `Totals.then`, is written once. Two loops use it: `repeat_action` for environments side by
-side on the device, `repeated` for one live environment on the host.
+`Totals.then` accumulates the rewards. Two loops use it: `repeat_action` steps parallel environments
+on the device, `repeated` one live environment on the host.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Int32, PyTree
 
-from pairvdn.acting.choose import choose
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, HostStep
 from pairvdn.types import TimeStep
 
 Account = TypeVar("Account")
@@ -42,7 +42,7 @@ class Totals(NamedTuple):
 
 
 class Repeated(eqx.Module):
-    """Environments side by side after an agent step. Nothing is reset: episodes may have ended."""
+    """Parallel environments after an agent step; ended episodes have not been reset."""
 
     env_state: PyTree[Array]
     timestep: TimeStep
@@ -51,9 +51,9 @@ class Repeated(eqx.Module):
 
 
 class EnvStep(eqx.Module):
-    """One environment step of all episodes; every leaf but `offset` has the episodes in front.
+    """One environment step of all episodes; every leaf but `offset` has a leading episode axis.
 
-    `running` marks the episodes that had not ended before; `after` equals `before` elsewhere.
+    `running` marks the episodes that had not ended before; elsewhere `after` equals `before`.
     """
 
     offset: Int32[Array, ""]  # within the agent step
@@ -80,9 +80,9 @@ def repeat_action(
     account: Account | None = None,
     observe: Callable[[Any, EnvStep], Any] = _keep_nothing,
 ) -> tuple[Repeated, Any]:
-    """Step as often as there are rows of `keys`; an episode that ends stays as it is.
+    """Step once per row of `keys`; an episode that has ended no longer changes.
 
-    `observe` turns the account and an environment step into the next account.
+    `observe` folds every environment step into the account.
     """
     num_envs = len(actions)
 
@@ -98,7 +98,7 @@ def repeat_action(
             before.totals.then(timestep.reward, discount),
             timestep.terminated | timestep.truncated,
         )
-        kept = jax.vmap(choose)(before.ended, before, after)
+        kept = jax.vmap(optax.tree.where)(before.ended, before, after)
         seen = EnvStep(offset, ~before.ended, before.env_state, actions, kept.env_state, timestep)
         return (kept, observe(account, seen)), None
 
@@ -114,24 +114,13 @@ def repeat_action(
     return done, account
 
 
-class _Step(Protocol):
-    """The part of a time step that action repeat looks at."""
-
-    @property
-    def reward(self) -> Any: ...
-    @property
-    def terminated(self) -> Any: ...
-    @property
-    def truncated(self) -> Any: ...
-
-
-Step = TypeVar("Step", bound=_Step)
+Step = TypeVar("Step", TimeStep, HostStep)
 
 
 def repeated(
     step: Callable[[], Step], times: int, *, discount: float = 1.0
 ) -> Iterator[tuple[Step, Totals]]:
-    """Call `step` up to `times` times, until the episode ends; each step, and the sums so far."""
+    """Call `step` up to `times` times or until the episode ends; yield each step and the totals."""
     totals = Totals(0.0, 1.0, 0.0, 0)
     for _ in range(times):
         now = step()

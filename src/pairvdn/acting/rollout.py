@@ -1,6 +1,6 @@
-"""Whole episodes on the device, side by side, until the last one has ended.
+"""Parallel episodes on the device, until the last one has ended.
 
-An observer decides what is kept of the episodes: an evaluation keeps sums, a recording everything.
+An observer decides what to keep: an evaluation keeps sums, a recording keeps every step.
 """
 
 import abc
@@ -21,15 +21,15 @@ Account = TypeVar("Account")
 
 
 class AgentStep(eqx.Module):
-    """A choice of the policy, before it is carried out; every leaf has the episodes in front."""
+    """The policy's choice before it is executed; every leaf has a leading episode axis."""
 
-    carry: PyTree[Array]  # with which the policy chose
+    carry: PyTree[Array]  # before the choice
     timestep: TimeStep
     actions: Int32[Array, "episodes n"]
 
 
 class Observer(eqx.Module, Generic[Account]):
-    """Keeps an account of episodes while they are played."""
+    """Accumulates an account of episodes while they run."""
 
     @abc.abstractmethod
     def begin(self, env_state: PyTree[Array], carry: PyTree[Array], timestep: TimeStep) -> Account:
@@ -37,15 +37,15 @@ class Observer(eqx.Module, Generic[Account]):
 
     @abc.abstractmethod
     def acted(self, account: Account, step: Int32[Array, ""], choice: AgentStep) -> Account:
-        """The account with what the policy chose after `step` environment steps."""
+        """Add the policy's choice after `step` environment steps."""
 
     @abc.abstractmethod
     def stepped(self, account: Account, step: Int32[Array, ""], done: EnvStep) -> Account:
-        """The account with one more environment step; `step` counts those before it."""
+        """Add one environment step; `step` is its index."""
 
 
 class _Playing(eqx.Module):
-    """All episodes on their way."""
+    """The loop state of all episodes."""
 
     env_state: PyTree[Array]
     timestep: TimeStep
@@ -66,7 +66,7 @@ def rollout(
 ) -> Account:
     """Play until every episode has ended, and return the observer's account.
 
-    The same key gives the same starts, whatever the policy and the number of episodes.
+    The same key gives the same initial states for every policy and number of episodes.
     """
     require_at_least(1, num_episodes=num_episodes, action_repeat=action_repeat)
     key = jax.random.bits(key, (2,), jnp.uint32)
@@ -88,7 +88,7 @@ def rollout(
             actions,
             ended=playing.ended,
             account=observer.acted(playing.account, step, choice),
-            observe=lambda account, one: observer.stepped(account, step + one.offset, one),
+            observe=lambda account, now: observer.stepped(account, step + now.offset, now),
         )
         return _Playing(
             done.env_state, done.timestep, carry, account, done.ended, step + action_repeat

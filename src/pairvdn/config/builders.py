@@ -1,4 +1,4 @@
-"""Builders that depend on the length of a run: optimisers, explorations, and numbers of updates."""
+"""Builders that depend on the length of a run: schedules, optimisers and explorations."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,13 +21,13 @@ def num_updates(
 ) -> int:
     """Gradient steps of a whole run with this schedule.
 
-    A schedule of your own tells it by an attribute, `num_updates(num_epochs, **arguments)`.
+    A user's schedule provides it as an attribute, `num_updates(num_epochs, **arguments)`.
     """
     count = _NUM_UPDATES.get(build, getattr(build, "num_updates", None))
     if count is None:
         raise ConfigError(
-            f"The optimiser needs the number of updates: give {build.__name__} a function "
-            "`num_updates(num_epochs, **arguments)`, or choose an optimiser without it."
+            f"The optimiser needs the number of updates: add a function `num_updates(num_epochs, "
+            f"**arguments)` to {build.__name__}, or choose an optimiser that does not need it."
         )
     return int(count(num_epochs, **arguments))
 
@@ -41,8 +41,8 @@ def _paper_updates(
     batch_size: int,
     **_: Any,
 ) -> int:
-    remembered = (random_steps + steps_per_epoch * (epoch + 1) for epoch in range(num_epochs))
-    return sum(min(size, replay_capacity) // max(1, batch_size) for size in remembered)
+    sizes = (random_steps + steps_per_epoch * (epoch + 1) for epoch in range(num_epochs))
+    return sum(min(size, replay_capacity) // max(1, batch_size) for size in sizes)
 
 
 def _parallel_updates(
@@ -117,17 +117,7 @@ def linear_epsilon(
     return LinearEpsilon(start, end, num_epochs if epochs is None else epochs)
 
 
-def spread_epsilon(base: float = 0.4, spread: float = 6.0) -> Exploration:
-    """A different constant epsilon in each environment: base^(1 + spread i / (E - 1)).
-
-    Args:
-        base: largest epsilon, that of the first environment
-        spread: how much smaller the other epsilons are; 0: the same in all environments
-    """
-    return SpreadEpsilon(base, spread)
-
-
 EXPLORATIONS: dict[str, Callable[..., Exploration]] = {
     "linear": linear_epsilon,
-    "spread": spread_epsilon,
+    "spread": SpreadEpsilon,
 }

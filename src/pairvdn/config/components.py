@@ -1,4 +1,4 @@
-"""A named part of a config with its arguments, checked against what the name builds with."""
+"""A named part of a config with its arguments, checked against the constructor."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -20,9 +20,9 @@ from pairvdn.config.schema import (
 
 @dataclasses.dataclass(frozen=True)
 class Component:
-    """A part of a config: its kind, the name of its constructor, and all arguments of that.
+    """A part of a config: its kind, the name of its constructor, and all of its arguments.
 
-    Defaults are written out, so that a later change of a default does not change an old run.
+    Defaults are written out, so a later change of a default does not affect old runs.
     """
 
     kind: str
@@ -41,9 +41,9 @@ class Component:
         object.__setattr__(self, "arguments", ordered)
 
     def build(self, **provided: Any) -> Any:
-        """Call the constructor; an argument that it refuses is a `ConfigError`.
+        """Call the constructor with its arguments and the `provided` ones that it has.
 
-        It is given those of `provided` that it asks for.
+        Its ValueError or ImportError becomes a `ConfigError`.
         """
         self._require_all()
         build = constructor(self.kind, self.name)
@@ -71,7 +71,7 @@ class Component:
 def known_arguments(kind: str, name: str, others: Iterable[str] = ()) -> dict[str, Argument]:
     """The arguments that a config may give to the constructor called `name`.
 
-    `others` count too if only the constructor knows which arguments there are.
+    A constructor with untyped keywords also takes `others`.
     """
     section, build = KINDS[kind], constructor(kind, name)
     known = arguments_of(build, section.provided, section.handed_to)
@@ -86,4 +86,4 @@ def checked_arguments(
     for key in given:
         if key not in known:
             raise ConfigError(f"{owner} has no argument {key!r}; {hint(key, known)}")
-    return {key: convert(f"{where}.{key}", known[key].kind, one) for key, one in given.items()}
+    return {key: convert(f"{where}.{key}", known[key].kind, value) for key, value in given.items()}

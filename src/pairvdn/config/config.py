@@ -1,4 +1,4 @@
-"""The whole description of a run, as data: checked, written as TOML, and built."""
+"""The complete description of a run as data: checked, written as TOML, and built."""
 
 import dataclasses
 import tomllib
@@ -27,7 +27,7 @@ from pairvdn.values.networks import NetworkArguments
 
 @dataclasses.dataclass(frozen=True)
 class General:
-    """The settings of no section: the length of the run and its seed.
+    """The settings outside of any section: the length of the run and its seed.
 
     Attributes:
         epochs: length of the run
@@ -62,10 +62,10 @@ class Evaluation:
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoints:
-    """When the state is saved, and how many saved states are kept; no result depends on it.
+    """When to save the state, and how many checkpoints to keep; results do not depend on it.
 
-    Twenty times as long as saving took also lies between two checkpoints: the replay may be large,
-    and saving should cost little.
+    The time between two checkpoints is also at least twenty times that of saving one, since the
+    replay may be large.
 
     Attributes:
         every: least number of epochs between two checkpoints
@@ -82,17 +82,17 @@ class Checkpoints:
         require_at_least(0, seconds=self.seconds)
 
 
-# Arguments of the environment that differ while training, for example an easier start. Evaluations
-# always play the environment of the section `env`.
+# Arguments of the environment that differ in training, for example an easier start. Evaluations
+# always use the environment of the section `env`.
 TRAINING_ENV = "training_env"
-# Sections that are plain records; those of `KINDS` are chosen by name.
+# Sections that are plain records; those in `KINDS` are chosen by name.
 RECORDS: dict[str, type] = {"evaluation": Evaluation, "checkpoints": Checkpoints}
 SECTIONS = (*KINDS, TRAINING_ENV, *RECORDS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """All that a config describes. Unpacks as `env, make_value, learner`."""
+    """The objects that a config describes. Unpacks as `env, make_value, learner`."""
 
     env: Task
     make_value: Callable[..., Value[Any]]
@@ -104,7 +104,7 @@ class Built:
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """A run: environment, method, learner, how it steps and explores, how long, and its seed."""
+    """A run: environment, method, learner, optimiser, exploration, length and seed."""
 
     env: Component
     method: Component
@@ -132,8 +132,8 @@ class Config:
     def from_dict(given: Mapping[str, Any], *, trust: bool = True) -> "Config":
         """Check plain values; missing ones have their defaults.
 
-        Without `trust`, names that would import a module of their own choice are refused before
-        anything is imported. Give False for a config that somebody else may have written.
+        Without `trust`, names that would import an arbitrary module are refused before anything is
+        imported. Use False for a config from an untrusted source.
         """
         general = {field.name for field in dataclasses.fields(General)}
         for key, value in given.items():
@@ -147,7 +147,7 @@ class Config:
             registry.require_trust(given)
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
         records: dict[str, Any] = {
-            name: record_from(one, given.get(name, {}), name) for name, one in RECORDS.items()
+            name: record_from(kind, given.get(name, {}), name) for name, kind in RECORDS.items()
         }
         top = record_from(General, {key: given[key] for key in general if key in given})
         training_env = _training_arguments(parts["env"], given.get(TRAINING_ENV, {}))
@@ -166,10 +166,10 @@ class Config:
             raise ConfigError(f"The config is not TOML: {one_line(error)}") from error
 
     def replace(self, changes: Mapping[str, Any]) -> "Config":
-        """A config with other values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
+        """A config with changed values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
 
-        Naming another component drops the arguments of the old one; a method keeps those of its
-        networks, a learner those that both schedules have.
+        Naming another component drops the arguments of the old one; a method keeps its network
+        arguments, a learner those that both schedules have.
         """
         plain = self.to_dict()
         for kind in KINDS:
@@ -198,7 +198,7 @@ class Config:
         return value
 
     def require_fit(self, env: Task) -> None:
-        """Trace a value once: a method that needs more than this environment has says so."""
+        """Trace a value once; `ConfigError` if the method does not fit this environment."""
 
         def trace(key: jax.Array) -> Any:
             observation = jnp.zeros((env.num_agents, env.observation_size))
@@ -214,7 +214,7 @@ class Config:
             raise ConfigError(one_line(error)) from error
 
     def build_learner(self, env: Task) -> Learner:
-        """The learner, which trains in `env` or in what `training_env` makes of it."""
+        """The learner, which trains in `env`, changed by the arguments in `training_env`."""
         learner: Learner = self.learner.build(
             env=self._environment_to_train_in(env),
             make_value=partial(self.make_value, env),
@@ -225,7 +225,7 @@ class Config:
         return learner
 
     def build(self) -> Built:
-        """The environment, the maker of values and the learner; `ConfigError` if they misfit."""
+        """Build the environment and the learner; `ConfigError` if method and environment misfit."""
         env = self.build_env()
         self.require_fit(env)
         return Built(env, partial(self.make_value, env), self.build_learner(env))
@@ -248,8 +248,8 @@ class Config:
         for size in ("num_agents", "num_actions", "observation_size", "state_size"):
             if getattr(env, size) != getattr(other, size):
                 raise ConfigError(
-                    f"training_env must leave {size} as it is, {getattr(env, size)}; "
-                    f"it makes it {getattr(other, size)}."
+                    f"training_env must not change {size}, but changes it from "
+                    f"{getattr(env, size)} to {getattr(other, size)}."
                 )
         return other
 
@@ -268,16 +268,16 @@ def _component(kind: str, given: Mapping[str, Any]) -> Component:
 
 
 def kept_arguments(kind: str, name: str) -> set[str]:
-    """The arguments that a component of this name takes over from the one that it replaces.
+    """The arguments that a component of this name inherits from the one that it replaces.
 
-    Arguments of networks mean the same for all methods, those of schedules for all learners. The
-    other arguments of a method are its own.
+    Network arguments mean the same for all methods, and schedule arguments for all learners. The
+    other arguments of a method are specific to it.
     """
     known = set(known_arguments(kind, name)) if kind in ("method", "learner") else set()
     return known & set(NetworkArguments.__annotations__) if kind == "method" else known
 
 
 def _training_arguments(env: Component, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that differ while training, checked as arguments of the environment."""
+    """The arguments that differ in training, checked as arguments of the environment."""
     known = known_arguments("env", env.name, given)
     return checked_arguments(TRAINING_ENV, f"{TRAINING_ENV}: env {env.name!r}", known, given)

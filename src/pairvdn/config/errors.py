@@ -1,4 +1,4 @@
-"""Errors about settings; every message is one line for the person who runs the command."""
+"""Errors about settings; every message is one line for the user."""
 
 
 class ConfigError(ValueError):

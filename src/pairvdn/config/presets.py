@@ -1,8 +1,8 @@
 """Configs by name: ENV/METHOD, ENV/METHOD-VARIANT, ENV/VARIANT, and environments without a file.
 
-The files in `presets/` hold the settings; the README there tells how they are read. Environments of
-other libraries and of users, `jaxmarl:NAME` or `module:Name`, start from a file for all of their
-kind, and a flag names the method.
+The files in `presets/` hold the settings; the README there explains their format. Environments of
+other libraries and of users, `jaxmarl:NAME` or `module:Name`, share one file per kind, and a flag
+names the method.
 """
 
 import dataclasses
@@ -25,14 +25,14 @@ OWN, ON_HOST = "own", "pettingzoo"  # files for environments that have none
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """The settings of a file, or of a variant in one, and how they differ between methods.
+    """The settings of a file, or of a variant in one, with overrides for single methods.
 
     Attributes:
-        about: what it is for, in a line
+        about: a one-line description
         settings: the sections of a config
-        methods: method -> what is different for it, again as sections
-        variants: name -> another recipe for the same environment
-        only: the methods that it is for; None: all
+        methods: the overrides of each method, again as sections
+        variants: other recipes for the same environment, by name
+        only: the supported methods; None: all
     """
 
     about: str
@@ -43,14 +43,14 @@ class Recipe:
 
     @property
     def method(self) -> str | None:
-        """The method of a recipe that is for one alone."""
+        """The method, if the recipe is for a single one."""
         name: str | None = self.settings.get("method", {}).get("name")
         return name
 
     def config(self, env: str, method: str) -> Config:
         """The config for this environment and method.
 
-        Shared settings of the method are for networks; one that has others goes without them.
+        Shared method settings are network arguments; a method without networks ignores them.
         """
         known = kept_arguments("method", method)
         shared = self.settings.get("method", {})
@@ -66,16 +66,16 @@ def load_preset(name: str) -> Config:
     if not slash and _needs_no_method(env):
         recipe = recipe_of(env)
         return recipe.config(env, recipe.method or "pairvdn")
-    found = _recipe_and_method(env, rest) if slash and _is_env(env) else None
-    if found is None:
+    chosen = _recipe_and_method(env, rest) if slash and _is_env(env) else None
+    if chosen is None:
         near = hint(name, preset_names())
         raise ConfigError(f"There is no preset {name!r}; {near} See `pairvdn list`.")
-    recipe, method = found
+    recipe, method = chosen
     return recipe.config(env, method)
 
 
 def is_preset(name: str) -> bool:
-    """Whether `load_preset` knows this name; whether its parts fit is not asked."""
+    """Whether `load_preset` knows this name; its parts may still not fit each other."""
     env, slash, rest = name.partition("/")
     if not slash:
         return _needs_no_method(env)
@@ -84,25 +84,25 @@ def is_preset(name: str) -> bool:
 
 @functools.cache
 def preset_names() -> tuple[str, ...]:
-    """Every preset of the environments that have a name of their own, sorted."""
+    """All presets of registered environments, sorted."""
     return tuple(sorted(name for env in KINDS["env"].names() for name in presets_of(env)))
 
 
 def presets_of(env: str) -> dict[str, str]:
-    """The presets of an environment, each with a line about it."""
+    """The presets of an environment, each with its description."""
     recipe, methods = recipe_of(env), KINDS["method"].names()
-    found = {f"{env}/{one}": recipe.about for one in methods if _fits(recipe, env, one)}
+    presets = {f"{env}/{method}": recipe.about for method in methods if _fits(recipe, env, method)}
     for name, variant in recipe.variants.items():
         if variant.method is not None:
-            found[f"{env}/{name}"] = variant.about
+            presets[f"{env}/{name}"] = variant.about
             continue
-        fitting = variant.only or [one for one in methods if _fits(variant, env, one)]
-        found |= {f"{env}/{one}-{name}": variant.about for one in fitting}
-    return found
+        fitting = variant.only or [method for method in methods if _fits(variant, env, method)]
+        presets |= {f"{env}/{method}-{name}": variant.about for method in fitting}
+    return presets
 
 
 def recipe_of(env: str) -> Recipe:
-    """The recipe for this environment: its own, that of its library, or the one for all others."""
+    """The recipe of this environment: its own, its library's, or the one for all others."""
     if env in _files():
         return _recipe(env)
     prefix, colon, _ = env.partition(":")
@@ -112,7 +112,7 @@ def recipe_of(env: str) -> Recipe:
 
 
 def _needs_no_method(env: str) -> bool:
-    """Whether the name of an environment alone is a preset: it has no file of its own."""
+    """Whether the name alone is a preset: the environment has no file of its own."""
     return ":" in env or (_is_env(env) and env not in _files())
 
 
@@ -121,7 +121,7 @@ def _is_env(name: str) -> bool:
 
 
 def _recipe_and_method(env: str, rest: str) -> tuple[Recipe, str] | None:
-    """What stands after ENV/: METHOD, VARIANT or METHOD-VARIANT."""
+    """Parse the part after ENV/: METHOD, VARIANT or METHOD-VARIANT."""
     if rest in KINDS["method"].names() or ":" in rest:
         return recipe_of(env), rest
     for name, variant in recipe_of(env).variants.items():
@@ -136,13 +136,13 @@ def _recipe_and_method(env: str, rest: str) -> tuple[Recipe, str] | None:
 
 
 def _is_on_host(build: Any) -> bool:
-    """Whether a constructor says, by its class or annotation, that it is stepped in Python."""
+    """Whether a class, or the annotation of a function, declares a host environment."""
     made = build if inspect.isclass(build) else inspect.signature(build).return_annotation
     return inspect.isclass(made) and issubclass(made, HostEnvironment)
 
 
 def _fits(recipe: Recipe, env: str, method: str) -> bool:
-    """Whether the method can be built for the environment, as their constructors see it."""
+    """Whether the method can be built for the environment."""
     try:
         config = recipe.config(env, method)
         built = config.build_env()
@@ -155,7 +155,7 @@ def _fits(recipe: Recipe, env: str, method: str) -> bool:
     return True
 
 
-# Methods, arguments and sizes that go together: equal ones, as many games have, are traced once.
+# Methods, arguments and sizes known to fit: many games have equal ones, which are traced once.
 _FITTING: set[Any] = set()
 
 
@@ -187,15 +187,15 @@ def _is_variant(key: str, value: Any) -> bool:
 def _variant(stem: str, name: str, recipe: Recipe, keys: Mapping[str, Any]) -> Recipe:
     own = dict(keys)
     if "about" not in own:
-        raise ConfigError(f"presets/{stem}.toml: the variant {name!r} needs a line `about`.")
+        raise ConfigError(f"presets/{stem}.toml: add a line `about` to the variant {name!r}.")
     return _layered(_recipe(own.pop("base")) if "base" in own else recipe, own)
 
 
 def _layered(below: Recipe, keys: Mapping[str, Any]) -> Recipe:
-    """The keys of a table of a file over a recipe."""
+    """The recipe with the keys of a table applied to it."""
     own = dict(keys)
     about, only = own.pop("about", below.about), own.pop("only", None)
-    methods = {name: _sections(one) for name, one in own.pop("methods", {}).items()}
+    methods = {name: _sections(table) for name, table in own.pop("methods", {}).items()}
     return Recipe(
         about,
         _over(below.settings, own),
@@ -208,24 +208,24 @@ def _layered(below: Recipe, keys: Mapping[str, Any]) -> Recipe:
 
 
 def _sections(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides of a method as sections: tables are sections, all else arguments of the method."""
-    arguments = {key: one for key, one in overrides.items() if not isinstance(one, Mapping)}
-    tables = {key: one for key, one in overrides.items() if isinstance(one, Mapping)}
+    """Overrides of a method as sections: tables are sections, the rest are method arguments."""
+    tables = {key: value for key, value in overrides.items() if isinstance(value, Mapping)}
+    arguments = {key: value for key, value in overrides.items() if key not in tables}
     return tables | ({"method": arguments} if arguments else {})
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of `above` over those of `below`, key by key within a section.
+    """Merge the settings of `above` into those of `below`, key by key within a section.
 
-    Another learner, optimiser or exploration drops the arguments of the one below.
+    Another learner, optimiser or exploration drops the arguments of the old one.
     """
     merged = dict(below)
-    for key, one in above.items():
+    for key, new in above.items():
         old = merged.get(key)
-        if not isinstance(one, Mapping) or not isinstance(old, Mapping):
-            merged[key] = one
-        elif key in ("learner", "optimiser", "exploration") and "name" in one:
-            merged[key] = {**(old if old.get("name") == one["name"] else {}), **one}
+        if not isinstance(new, Mapping) or not isinstance(old, Mapping):
+            merged[key] = new
+        elif key in ("learner", "optimiser", "exploration") and "name" in new:
+            merged[key] = {**(old if old.get("name") == new["name"] else {}), **new}
         else:
-            merged[key] = {**old, **one}
+            merged[key] = {**old, **new}
     return merged

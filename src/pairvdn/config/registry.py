@@ -1,6 +1,6 @@
-"""From names to constructors, for every part of a config that is chosen by name.
+"""Constructors by name, for every part of a config that is chosen by name.
 
-A name is one of these, looked up in this order:
+Names are looked up in this order:
 
 | name              | is                                                         | needs trust |
 |-------------------|------------------------------------------------------------|-------------|
@@ -10,8 +10,8 @@ A name is one of these, looked up in this order:
 | `pettingzoo:NAME` | an environment of any module, with PettingZoo's interface  | yes         |
 | `module:Name`     | a class or function of any module                          | yes         |
 
-The last two import a module that the name chooses. A config that comes from somebody else must not
-be able to do that unless the user agrees: see `require_trust`.
+The last two import a module given by the name. A config from an untrusted source must not do that
+unless the user agrees: see `require_trust`.
 """
 
 import dataclasses
@@ -43,13 +43,13 @@ class Kind:
     """A section of the config whose `name` chooses a constructor.
 
     Attributes:
-        title: a word for what is built, in messages
-        makes: the class of what is built
-        builtin: the names that are built in
-        find: from such a name to its constructor
+        title: the word for the result in messages
+        makes: the class of the result
+        builtin: returns the built-in names
+        find: returns the constructor of a built-in name
         group: the entry points through which other packages register names
-        provided: arguments that the config gives to every constructor that asks for them
-        handed_to: where constructors pass their typed keywords; it has their defaults
+        provided: arguments that the config passes to constructors that have them
+        handed_to: the function that takes the constructors' typed keywords and has their defaults
     """
 
     title: str
@@ -61,7 +61,7 @@ class Kind:
     handed_to: Callable[..., Any] | None = None
 
     def names(self) -> tuple[str, ...]:
-        """All names that exist, without those of modules."""
+        """All built-in and registered names."""
         return tuple(sorted({*self.builtin(), *_registered(self.group)}))
 
 
@@ -105,7 +105,7 @@ KINDS: dict[str, Kind] = {
 
 
 def constructor(kind: str, name: str) -> Callable[..., Any]:
-    """What `name` builds with; `ConfigError` if there is no such thing."""
+    """The constructor called `name`; `ConfigError` if there is none."""
     section = KINDS[kind]
     if name in section.builtin():
         return section.find(name)
@@ -122,7 +122,7 @@ def constructor(kind: str, name: str) -> Callable[..., Any]:
 
 
 def module_of(kind: str, name: str) -> str | None:
-    """The module that looking up `name` imports by its own choice; None if it chooses none."""
+    """The arbitrary module that looking up `name` would import; None if there is none."""
     prefix, colon, rest = name.partition(":")
     if not colon or name in KINDS[kind].names():
         return None
@@ -132,7 +132,7 @@ def module_of(kind: str, name: str) -> str | None:
 
 
 def require_trust(sections: Mapping[str, Any]) -> None:
-    """Refuse a config whose names choose modules to import; nothing is imported before that."""
+    """Refuse a config whose names would import arbitrary modules, before importing anything."""
     for kind in KINDS:
         section = sections.get(kind)
         name = section.get("name") if isinstance(section, Mapping) else None
@@ -147,19 +147,19 @@ def require_trust(sections: Mapping[str, Any]) -> None:
 @functools.cache
 def _registered(group: str) -> dict[str, EntryPoint]:
     """The names that installed packages add to this group."""
-    found = entry_points(group=group)
-    return {entry.name: entry for entry in found if not _lies_in_current_folder(entry)}
+    entries = entry_points(group=group)
+    return {entry.name: entry for entry in entries if not _lies_in_current_folder(entry)}
 
 
 def _lies_in_current_folder(entry: EntryPoint) -> bool:
-    """Whether this is no installed package but files beside us, which Python may find as well."""
+    """Whether the entry point is a file in the current folder, not an installed package."""
     return entry.dist is not None and Path(str(entry.dist.locate_file(""))).resolve() == Path.cwd()
 
 
 def _of_entry_point(section: Kind, entry: EntryPoint) -> Callable[..., Any]:
     try:
         found = entry.load()
-    except Exception as error:  # code of another package may fail in any way
+    except Exception as error:  # other packages may raise anything
         raise ConfigError(
             f"{entry.name} ({entry.value}) cannot be imported: {one_line(error)}"
         ) from error
@@ -191,14 +191,14 @@ def _imported(section: Kind, name: str, path: str) -> ModuleType:
         raise ConfigError(
             f"There is no module {missing!r} for the {section.title} {name}."
         ) from error
-    except Exception as error:  # code of the user may fail in any way
+    except Exception as error:  # user code may raise anything
         raise ConfigError(
             f"{path} cannot be imported: {type(error).__name__}: {one_line(error)}"
         ) from error
 
 
 def _nearly_external(section: Kind, path: str) -> bool:
-    """Whether somebody may have misspelt the prefix of an external library."""
+    """Whether the path may be a misspelt prefix of an external library."""
     return section.makes is Task and bool(difflib.get_close_matches(path, external.LIBRARIES))
 
 
@@ -212,7 +212,7 @@ def _not_a_name(section: Kind, name: str) -> ConfigError:
 
 
 def _checked(section: Kind, name: str, found: Any) -> Callable[..., Any]:
-    """Refuse what cannot build this kind of thing; a function is known by what it returns."""
+    """Refuse objects that cannot build this kind; the result of a function is checked later."""
     if not callable(found):
         raise ConfigError(f"{name} must be a class or function, not {type(found).__name__}.")
     if inspect.isclass(found) and not issubclass(found, section.makes):
@@ -222,7 +222,7 @@ def _checked(section: Kind, name: str, found: Any) -> Callable[..., Any]:
 
 
 def require_made(kind: str, name: str, made: Any) -> None:
-    """Refuse what a constructor returned if it is not of its kind."""
+    """Refuse the result of a constructor if it is not of its kind."""
     if not isinstance(made, KINDS[kind].makes):
         raise ConfigError(
             f"{name} must return {_title(KINDS[kind].makes)}, not {type(made).__name__}."
@@ -234,10 +234,14 @@ def _title(made: type) -> str:
 
 
 def _public(section: Kind, module: ModuleType) -> list[str]:
-    """Names of a module that could be meant: its public classes of this kind, and functions."""
+    """The public classes of this kind, and the functions, of a module."""
     return [
         name
-        for name, one in vars(module).items()
+        for name, value in vars(module).items()
         if not name.startswith("_")
-        and (issubclass(one, section.makes) if inspect.isclass(one) else inspect.isfunction(one))
+        and (
+            issubclass(value, section.makes)
+            if inspect.isclass(value)
+            else inspect.isfunction(value)
+        )
     ]

@@ -1,14 +1,15 @@
-"""Which arguments a constructor takes, read from its code, and values checked against them.
+"""The arguments of a constructor, read from its code, and values checked against them.
 
-Signatures tell names, types and defaults, docstrings (`Args:` or `Attributes:`) tell meanings. A
-new argument of an environment or a method is a key of configs and a documented flag of the command
-line without being written down a second time.
+Signatures give names, types and defaults; docstrings (`Args:` or `Attributes:`) give meanings. So a
+new argument of an environment or a method is a config key and a documented flag without being
+declared a second time.
 """
 
 import dataclasses
 import functools
 import inspect
 import math
+import re
 import tomllib
 import types
 import typing
@@ -17,22 +18,21 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeVar, Union
 
 from pairvdn.checks import hint
-from pairvdn.config.docstrings import meanings
 from pairvdn.config.errors import ConfigError, one_line
 
 Record = TypeVar("Record")
 
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
-# An argument without an annotation: its value has the type that it has.
+# The type of an argument without an annotation.
 PLAIN: Any = bool | int | float | str | None
-# A constructor that takes `**arguments` may name the dataclass that documents them in this
-# attribute. The constructor decides their defaults.
+# A constructor that takes `**arguments` names the dataclass that documents them in this attribute.
+# The constructor decides their defaults.
 ARGUMENTS_RECORD = "arguments_record"
 
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """One argument: its type as annotated, its default where the code tells it, its meaning."""
+    """One argument: its annotated type, its default if the signature has one, its meaning."""
 
     name: str
     kind: Any
@@ -47,26 +47,26 @@ def arguments_of(
     provided: tuple[str, ...] = (),
     handed_to: Callable[..., Any] | None = None,
 ) -> Mapping[str, Argument]:
-    """The arguments of a constructor or function, without those that the caller provides.
+    """The arguments of a constructor or function, without the `provided` ones.
 
-    Keyword arguments that are annotated with a `TypedDict`, as the networks' are, count too; they
-    are passed on to `handed_to`, whose signature has their defaults. So do the fields of an
-    `arguments_record`. Arguments of a type that no config can hold are left to their defaults.
+    They include keywords annotated with a `TypedDict`, such as the network arguments, whose
+    defaults are in the signature of `handed_to`, and the fields of an `arguments_record`. Arguments
+    of a type that a config cannot hold keep their defaults.
     """
     hints, documented = _hints(_function(build)), meanings(build)
     later = {} if handed_to is None else _parameters(handed_to)
-    found: dict[str, Argument] = {}
+    arguments: dict[str, Argument] = {}
     for name, parameter in _parameters(build).items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            found |= _typed_keywords(hints.get(name), later)
+            arguments |= _typed_keywords(hints.get(name), later)
         elif parameter.kind is not parameter.VAR_POSITIONAL and name not in provided:
             default = _default(parameter)
             kind = hints.get(name, PLAIN)
             if _is_plain(kind) or default is NOT_GIVEN:
                 required = default is NOT_GIVEN
-                found[name] = Argument(name, kind, default, documented.get(name, ""), required)
+                arguments[name] = Argument(name, kind, default, documented.get(name, ""), required)
     record = getattr(build, ARGUMENTS_RECORD, None)
-    return MappingProxyType(found if record is None else found | fields_of(record))
+    return MappingProxyType(arguments if record is None else arguments | fields_of(record))
 
 
 def parameters_of(build: Callable[..., Any]) -> frozenset[str]:
@@ -75,7 +75,7 @@ def parameters_of(build: Callable[..., Any]) -> frozenset[str]:
 
 
 def takes_others(build: Callable[..., Any]) -> bool:
-    """Whether only the constructor knows all arguments: it takes keywords without a type."""
+    """Whether the constructor takes untyped keywords, so that more arguments may exist."""
     return any(
         parameter.kind is parameter.VAR_KEYWORD and parameter.annotation is parameter.empty
         for parameter in _parameters(build).values()
@@ -120,7 +120,7 @@ def _parameters(build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function)
-    except (NameError, TypeError):  # a name that exists only for type checkers; no function
+    except (NameError, TypeError):  # a name that exists only for type checkers, or not a function
         return {}
 
 
@@ -131,7 +131,7 @@ def _default(parameter: inspect.Parameter | None) -> Any:
 
 
 def _typed_keywords(kind: Any, later: Mapping[str, inspect.Parameter]) -> Mapping[str, Argument]:
-    """The arguments that `**keywords: Unpack[SomeTypedDict]` stands for."""
+    """The arguments that `**keywords: Unpack[SomeTypedDict]` declares."""
     if not typing.get_args(kind):
         return {}
     (keywords,) = typing.get_args(kind)  # Unpack[keywords]
@@ -159,7 +159,7 @@ def _is_sequence(origin: Any) -> bool:
 
 
 def convert(where: str, kind: Any, value: Any) -> Any:
-    """The value as this type, or `ConfigError`; a whole number may stand for a float."""
+    """The value as this type, or `ConfigError`; integers are valid floats."""
     converted = _convert(kind, value)
     if converted is NOT_GIVEN:
         raise ConfigError(f"{where} must be {describe(kind)}, not {value!r}.")
@@ -229,8 +229,8 @@ def _convert(kind: Any, value: Any) -> Any:
     if origin is Literal:
         return value if value in inner else NOT_GIVEN
     if origin in (Union, types.UnionType):
-        fitting = (_convert(one, value) for one in sorted(inner, key=_none_first))
-        return next((one for one in fitting if one is not NOT_GIVEN), NOT_GIVEN)
+        candidates = (_convert(member, value) for member in sorted(inner, key=_none_first))
+        return next((found for found in candidates if found is not NOT_GIVEN), NOT_GIVEN)
     if _is_sequence(origin):
         if isinstance(value, str) or not isinstance(value, Sequence):
             return NOT_GIVEN
@@ -248,7 +248,7 @@ def _number(value: Any) -> Any:
     return float(value) if whole_or_float and not math.isnan(value) else NOT_GIVEN
 
 
-# TOML has no null, so that None is written "none".
+# TOML has no null: None is written "none".
 _SIMPLE: dict[Any, Callable[[Any], Any]] = {
     bool: lambda value: value if isinstance(value, bool) else NOT_GIVEN,
     int: lambda value: (
@@ -260,3 +260,38 @@ _SIMPLE: dict[Any, Callable[[Any], Any]] = {
         None if value is None or (isinstance(value, str) and value.lower() == "none") else NOT_GIVEN
     ),
 }
+
+
+_SECTION = re.compile(r"(?:Args|Arguments|Attributes):")
+_ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*)(?: \([^)]*\))?: (?P<text>.*)")
+
+
+def meanings(documented: Any) -> dict[str, str]:
+    """The entries of the sections `Args:` and `Attributes:` of a docstring, one line each."""
+    docs = [inspect.getdoc(documented)]
+    if inspect.isclass(documented):
+        docs.append(inspect.getdoc(documented.__init__))
+    entries: dict[str, str] = {}
+    for text in docs:
+        entries |= _entries(text or "")
+    return entries
+
+
+def _entries(text: str) -> dict[str, str]:
+    entries: dict[str, list[str]] = {}
+    inside, names = False, ""
+    for line in text.splitlines():
+        if line and not line.startswith(" "):
+            inside, names = bool(_SECTION.fullmatch(line)), ""
+        elif inside and line.strip():
+            entry = _ENTRY.fullmatch(line.strip())
+            if entry and len(line) - len(line.lstrip()) == 4:
+                names = entry["names"]
+                entries[names] = [entry["text"]]
+            elif names:
+                entries[names].append(line.strip())
+    return {
+        name: " ".join(lines).rstrip(".")
+        for names, lines in entries.items()
+        for name in names.split(", ")
+    }

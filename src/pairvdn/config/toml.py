@@ -1,4 +1,4 @@
-"""Writing TOML: the little that a config needs, which the standard library can only read."""
+"""A TOML writer for configs: the standard library has only a reader."""
 
 import json
 from collections.abc import Mapping, Sequence

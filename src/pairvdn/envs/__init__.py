@@ -1,4 +1,4 @@
-"""Environments as pure JAX functions, and `make`, which finds them by name."""
+"""Environments as pure JAX functions, built by name with `make`."""
 
 import importlib
 from collections.abc import Callable
@@ -16,15 +16,17 @@ from pairvdn.envs.base import (
     HasPositions,
     HasShares,
     HasTeamReward,
+    HostCopy,
+    HostEnvironment,
+    HostStep,
     Share,
     Task,
     seconds_per_step,
 )
 from pairvdn.envs.check import ContractError, check_env
 from pairvdn.envs.external import is_external
-from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
 
-# One line per environment: id -> where it is built. Imported only when it is made.
+# One line per environment: its id and its constructor, which is imported on first use.
 _REGISTRY: dict[str, str] = {
     "aloha": "pairvdn.envs.aloha:Aloha",
     "box-jump": "pairvdn.envs.box_jump.env:BoxJump",
@@ -45,12 +47,12 @@ _REGISTRY: dict[str, str] = {
 
 
 def names() -> tuple[str, ...]:
-    """The ids that `make` knows, without those of other libraries."""
+    """The ids of the built-in environments."""
     return tuple(sorted(_REGISTRY))
 
 
 def constructor(name: str) -> Callable[..., Task]:
-    """What builds the environment called `name`: its signature says which arguments there are.
+    """The constructor of the environment called `name`; its signature lists the arguments.
 
     `name` is one of `names()`, or PREFIX:NAME for an environment of another library.
     """
@@ -59,8 +61,8 @@ def constructor(name: str) -> Callable[..., Task]:
     if name not in _REGISTRY:
         raise ValueError(f"There is no environment {name!r}; {hint(name, _REGISTRY)}")
     module, _, attribute = _REGISTRY[name].partition(":")
-    found: Callable[..., Task] = getattr(importlib.import_module(module), attribute)
-    return found
+    build: Callable[..., Task] = getattr(importlib.import_module(module), attribute)
+    return build
 
 
 def make(name: str, /, **arguments: Any) -> Environment[Any]:
@@ -68,8 +70,8 @@ def make(name: str, /, **arguments: Any) -> Environment[Any]:
     env = constructor(name)(**arguments)
     if not isinstance(env, Environment):
         raise ValueError(
-            f"{name} is stepped in Python and is no pure function, as `make` promises; "
-            f"use `envs.constructor({name!r})`, or `from_pettingzoo`."
+            f"{name} is stepped in Python and is not a pure function; "
+            f"use `envs.constructor({name!r})` or `from_pettingzoo` instead of `make`."
         )
     return env
 

@@ -15,7 +15,7 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 STATIONS = 10
 LONGEST = 5  # messages in a queue
-ARRIVAL = 0.6  # probability that a message comes to a station in a step
+ARRIVAL = 0.6  # probability of a new message at a station in a step
 IDLE, SEND = range(2)
 DELIVERY, COLLISION = 0.1, -10.0  # rewards
 
@@ -29,14 +29,14 @@ GRAPHS: dict[str, tuple[tuple[int, int], ...]] = {
 
 
 class AlohaState(eqx.Module):
-    """Messages that wait at each station."""
+    """The number of messages waiting at each station."""
 
     queues: Int32[Array, " n"]
     steps: Int32[Array, ""]
 
 
 def neighbours(graph: str) -> Bool[np.ndarray, "n n"]:
-    """Which two stations jam each other."""
+    """The pairs of stations that jam each other."""
     table = np.zeros((STATIONS, STATIONS), bool)
     first, second = np.array(GRAPHS[graph]).T
     table[first, second] = table[second, first] = True
@@ -105,7 +105,7 @@ class Aloha(Environment[AlohaState]):
     def step(
         self, key: PRNGKey, state: AlohaState, actions: Int32[Array, " n"]
     ) -> tuple[AlohaState, TimeStep]:
-        """Send, pay, then let new messages come."""
+        """Send and pay, then new messages arrive."""
         sending = actions == SEND
         jammed = jnp.any(jnp.asarray(neighbours(self.graph)) & sending[None], axis=1)
         sent = sending & (state.queues > 0)
@@ -118,7 +118,7 @@ class Aloha(Environment[AlohaState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Where the stations stand, always the same."""
+        """The fixed positions of the stations."""
         del observation, state
         return jnp.asarray(places(self.graph))
 

@@ -1,11 +1,12 @@
-"""The contract that every environment follows; `check_env` tests it."""
+"""The contract of environments, on the device or on the host; `check_env` tests it."""
 
 import abc
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int32
+import numpy as np
+from jaxtyping import Array, Bool, Float, Float32, Int32
 
 from pairvdn.envs.scene import Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
@@ -16,14 +17,14 @@ SECONDS_PER_TURN = 0.2  # where time is counted in turns: slow enough to follow
 
 
 class Task(eqx.Module):
-    """What is known of an environment before anyone acts in it: name, sizes, length of an episode.
+    """The static description of an environment: name, sizes, length of an episode.
 
-    A subclass declares the three attributes, each as a class attribute (`name = "aloha"`) or, where
-    it depends on arguments, as a static field that `__init__` sets.
+    A subclass declares the three attributes, each as a class attribute (`name = "aloha"`) or, if it
+    depends on arguments, as a static field that `__init__` sets.
 
     Attributes:
         name: The id under which `make` finds it.
-        spec: The sizes, from which values are built.
+        spec: The sizes for which values are built.
         max_steps: Steps after which an episode is truncated.
     """
 
@@ -33,12 +34,12 @@ class Task(eqx.Module):
 
     @property
     def num_agents(self) -> int:
-        """How many agents act at each step."""
+        """Number of agents."""
         return self.spec.num_agents
 
     @property
     def num_actions(self) -> int:
-        """How many actions each agent has."""
+        """Number of actions of each agent."""
         return self.spec.num_actions
 
     @property
@@ -60,9 +61,9 @@ class Environment(Task, Generic[State]):
     - A masked action acts as the environment's no-op.
     - `reward` is the sum of `agent_rewards`, or their mean if the environment declares
       `team_reward = "mean"`.
-    - Everything random comes from `key`; the same key gives the same bits.
-    - The environment itself holds only numbers that are fixed when it is made, and is hashable
-      (no array fields: tuples, or static fields), so that `jax.jit(env.step)` works.
+    - All randomness comes from `key`; the same key gives the same bits.
+    - The environment itself is immutable and hashable (tuples or static fields, no arrays), so that
+      `jax.jit(env.step)` works.
     """
 
     @abc.abstractmethod
@@ -95,9 +96,8 @@ class Environment(Task, Generic[State]):
             observation: What each agent observes.
             state: The global state.
             mask: Which actions are allowed; None allows all.
-            rewards: One per agent, or a single one of the team, of which each agent gets 1/n; None,
-                as at a reset, is 0.
-            terminated: Whether the episode ended, and nothing can follow.
+            rewards: One per agent, or a single team reward, of which each agent gets 1/n; None: 0.
+            terminated: Whether the episode ended in a terminal state.
             truncated: Whether the episode was cut off.
         """
         n = self.num_agents
@@ -127,17 +127,16 @@ class HasPositions(Protocol):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n k"]:
-        """Where the agents are, in world units: first x, to the right, then y, up, if any.
+        """The positions of the agents in world units: x to the right, then y upwards, if any.
 
-        Takes what replay holds, the observation and the global state of a `TimeStep`, so that a
-        value can choose partners by distance for remembered steps too.
+        The arguments are stored in the replay, so a value can also locate the agents of past steps.
         """
         ...
 
 
 @runtime_checkable
 class HasTeamReward(Protocol):
-    """An environment that declares how `reward` follows from `agent_rewards`; others sum."""
+    """An environment that declares how to compute `reward` from `agent_rewards`; default: sum."""
 
     @property
     def team_reward(self) -> TeamReward:
@@ -147,16 +146,16 @@ class HasTeamReward(Protocol):
 
 @runtime_checkable
 class HasMeasures(Protocol):
-    """An environment that can measure more of a state than rewards."""
+    """An environment with measures of a state besides rewards."""
 
     def measures(self, state: Any) -> dict[str, Float[Array, ""]]:
-        """Numbers about this state; a name says what its number is and in which unit."""
+        """Numbers about this state, by name."""
         ...
 
 
 @runtime_checkable
 class HasNames(Protocol):
-    """An environment whose actions and observed numbers have names for people to read."""
+    """An environment with names for its actions and observed numbers."""
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -171,16 +170,16 @@ class HasNames(Protocol):
 
 @runtime_checkable
 class HasClock(Protocol):
-    """An environment that moves in real time and not in turns."""
+    """An environment in real time instead of turns."""
 
     @property
     def seconds_per_step(self) -> float:
-        """How much of its time passes in a step."""
+        """The simulated time of a step."""
         ...
 
 
 class Share(eqx.Module):
-    """How many of some things had a property; shares of several steps are added up."""
+    """A fraction as two counts, so that several steps can be added up."""
 
     part: Float[Array, ""]
     whole: Float[Array, ""]
@@ -188,13 +187,50 @@ class Share(eqx.Module):
 
 @runtime_checkable
 class HasShares(Protocol):
-    """An environment that counts things the agents do together."""
+    """An environment that counts coordinated behaviour."""
 
     def shares(self, state: Any, actions: Int32[Array, " n"]) -> dict[str, Share]:
-        """Counts of what happens when the agents do this in this state."""
+        """The counts for these actions in this state, by name."""
         ...
 
 
 def seconds_per_step(env: Environment[Any]) -> float:
-    """How long a step lasts for a viewer: by the environment's clock, else long enough to see."""
+    """The duration of a step for a viewer: the environment's own, else `SECONDS_PER_TURN`."""
     return env.seconds_per_step if isinstance(env, HasClock) else SECONDS_PER_TURN
+
+
+class HostStep(NamedTuple):
+    """The result of a reset or a step: the fields of `TimeStep`, in NumPy."""
+
+    observation: Float32[np.ndarray, "n o"]
+    state: Float32[np.ndarray, " s"]
+    mask: Bool[np.ndarray, "n a"]
+    reward: Float[np.ndarray, ""]
+    agent_rewards: Float32[np.ndarray, " n"]
+    terminated: Bool[np.ndarray, ""]
+    truncated: Bool[np.ndarray, ""]
+
+
+class HostCopy(abc.ABC):
+    """A live environment of another library; the rules of `Environment` hold for it.
+
+    A step never resets, a masked action is replaced by an allowed one, and the seed of a reset
+    determines everything that follows, if the environment respects it. Copies are never closed:
+    closing a pygame environment shuts down pygame for all others.
+    """
+
+    @abc.abstractmethod
+    def reset(self, seed: int) -> HostStep:
+        """Start an episode."""
+
+    @abc.abstractmethod
+    def step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
+        """Act once."""
+
+
+class HostEnvironment(Task):
+    """An environment that is stepped in Python, in live copies, not inside `jax.jit`."""
+
+    @abc.abstractmethod
+    def copy(self) -> HostCopy:
+        """A new live copy, not reset yet."""

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 
 class Library(NamedTuple):
-    """Where a library's environments come from.
+    """A library of environments.
 
-    `constructor` is the place of a function from NAME to what builds the environment. The signature
-    of what it returns says which arguments there are; an argument `**keywords` without a type means
-    that there may be others, of which only the library knows. It raises ImportError with the
-    command that installs what is missing, and ValueError for a NAME that does not exist.
+    `constructor` is the path of a function from NAME to the constructor of the environment, whose
+    signature lists the arguments; untyped `**keywords` mean that the library accepts others. It
+    raises ImportError with the command that installs a missing package, and ValueError for an
+    unknown NAME.
     """
 
     constructor: str
-    form: str  # how a name is written
+    form: str  # the format of a name
     about: str
-    names_modules: bool = False  # whether NAME chooses a module to import
+    names_modules: bool = False  # whether NAME is an arbitrary module to import
 
 
-# One line per library: prefix -> what it offers. Imported only when one of its names is asked for.
+# Libraries by prefix; each is imported on first use.
 LIBRARIES: dict[str, Library] = {
     "jaxmarl": Library(
         "pairvdn.envs.adapters.jaxmarl.named:constructor",
@@ -41,7 +41,7 @@ LIBRARIES: dict[str, Library] = {
 
 
 def is_external(name: str) -> bool:
-    """Whether `name` is written PREFIX:NAME, whatever the prefix."""
+    """Whether `name` has the form PREFIX:NAME, with any prefix."""
     return ":" in name
 
 
@@ -50,14 +50,16 @@ def prefix_of(name: str) -> str:
     prefix = name.partition(":")[0]
     if prefix not in LIBRARIES:
         near = difflib.get_close_matches(prefix, LIBRARIES, n=1) or sorted(LIBRARIES)
-        forms = ", ".join(LIBRARIES[one].form for one in near)
-        raise ValueError(f"There is no environment {name!r}: {prefix!r} is no prefix; try {forms}.")
+        forms = ", ".join(LIBRARIES[known].form for known in near)
+        raise ValueError(
+            f"There is no environment {name!r}: {prefix!r} is not a prefix; try {forms}."
+        )
     return prefix
 
 
 def constructor(name: str) -> "Callable[..., Task]":
-    """What builds the environment that is called PREFIX:NAME."""
+    """The constructor of the environment PREFIX:NAME."""
     module, _, attribute = LIBRARIES[prefix_of(name)].constructor.partition(":")
     find: Callable[[str], Any] = getattr(importlib.import_module(module), attribute)
-    found: Callable[..., Task] = find(name.partition(":")[2])
-    return found
+    build: Callable[..., Task] = find(name.partition(":")[2])
+    return build

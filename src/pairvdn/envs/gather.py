@@ -16,7 +16,7 @@ ROWS, COLUMNS = 3, 5
 LAST_CELL = np.array([[ROWS - 1, COLUMNS - 1]], np.int32)
 GOALS = np.array([(1, 0), (1, 2), (1, 4)], np.int32)
 DISPLACEMENTS = np.array([*MOVES, (0, 0)], np.int32)  # of each action; the last is to stay
-UNKNOWN = -1.0  # how a goal that an agent does not know is observed
+UNKNOWN = -1.0  # the observation of an unknown goal
 ALL_AT_TRUE_GOAL, ALL_AT_OTHER_GOALS, SOME_AT_TRUE_GOAL = 10.0, 5.0, -5.0  # rewards
 AGENT_COLOURS = ((0.6, 0.6, 0.6), (0.35, 0.35, 0.85))  # not informed, informed
 GOAL_COLOURS = ((0.9, 0.85, 0.6), (0.4, 0.8, 0.4))  # another, the true one
@@ -24,7 +24,7 @@ SPREAD = 0.25  # agents at one cell are drawn in a circle
 
 
 class GatherState(eqx.Module):
-    """Where the agents are, which goal is the true one, and which agents know it."""
+    """The agents' cells, the index of the true goal, and the agents that know it."""
 
     agents: Int32[Array, "n 2"]
     goal: Int32[Array, ""]
@@ -59,7 +59,7 @@ def global_state(state: GatherState) -> Float[Array, " s"]:
 def team_reward(
     at_true_goal: Bool[Array, " n"], at_a_goal: Bool[Array, " n"], is_last: Bool[Array, ""]
 ) -> Float[Array, ""]:
-    """10 whenever all are at the true goal; the other rewards only in the last step."""
+    """10 if all agents are at the true goal; other rewards only in the last step."""
     others = jnp.where(jnp.all(at_a_goal), ALL_AT_OTHER_GOALS, 0.0)
     at_the_end = jnp.where(jnp.any(at_true_goal), SOME_AT_TRUE_GOAL, others)
     return jnp.where(jnp.all(at_true_goal), ALL_AT_TRUE_GOAL, jnp.where(is_last, at_the_end, 0.0))
@@ -124,7 +124,7 @@ class Gather(Environment[GatherState]):
         self.approach_reward = number_within("approach_reward", approach_reward, 0, jnp.inf)
 
     def reset(self, key: PRNGKey) -> tuple[GatherState, TimeStep]:
-        """Agents anywhere, the goal by vote."""
+        """Agents at random cells; they vote for the goal."""
         cells = jax.random.randint(key, (self.num_agents,), 0, ROWS * COLUMNS, jnp.int32)
         agents = jnp.stack([cells // COLUMNS, cells % COLUMNS], axis=1)
         votes = vote(agents)
@@ -136,7 +136,7 @@ class Gather(Environment[GatherState]):
     def step(
         self, key: PRNGKey, state: GatherState, actions: Int32[Array, " n"]
     ) -> tuple[GatherState, TimeStep]:
-        """Move once, everyone at the same time. Nothing is random, so `key` is not used."""
+        """Move all agents at the same time. Nothing is random, so `key` is not used."""
         del key
         displacements = jnp.asarray(DISPLACEMENTS)[actions]
         agents = jnp.clip(state.agents + displacements, 0, jnp.asarray(LAST_CELL))
@@ -151,7 +151,7 @@ class Gather(Environment[GatherState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Where each agent stands: x to the right, y up."""
+        """The agents' cells: x to the right, y up."""
         del state
         return upright(observation[:, :2])
 

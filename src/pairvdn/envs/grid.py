@@ -17,12 +17,12 @@ def inside(cells: Int32[Array, "*many 2"], rows: int, columns: int) -> Bool[Arra
 def same_cell(
     first: Int32[Array, "*#many 2"], second: Int32[Array, "*#many 2"]
 ) -> Bool[Array, "..."]:
-    """Which cells are the same; axes of length 1 are stretched."""
+    """Which cells are the same; axes of length 1 are broadcast."""
     return (first[..., 0] == second[..., 0]) & (first[..., 1] == second[..., 1])
 
 
 def upright(cells: Float[Array, "*many 2"]) -> Float[Array, "*many 2"]:
-    """Rows and columns as positions: x to the right, y up; distances stay as they are."""
+    """Rows and columns as positions with the same distances: x to the right, y up."""
     return jnp.stack([cells[..., 1], -cells[..., 0]], axis=-1)
 
 
@@ -33,7 +33,7 @@ def centres(cells: Int32[Array, "*many 2"], rows: int) -> Float[Array, "*many 2"
 
 
 def grid_lines(rows: int, columns: int) -> Lines:
-    """The lines between cells, and around all."""
+    """The lines between and around the cells."""
     across = jnp.arange(rows + 1, dtype=jnp.float32)
     along = jnp.arange(columns + 1, dtype=jnp.float32)
     left, bottom = jnp.zeros_like(across), jnp.zeros_like(along)

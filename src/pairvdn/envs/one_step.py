@@ -142,7 +142,7 @@ class OneStepGame(Environment[OneStepState]):
     def step(
         self, key: PRNGKey, state: OneStepState, actions: Int32[Array, " n"]
     ) -> tuple[OneStepState, TimeStep]:
-        """Pay the joint action and end the episode."""
+        """Pay for the joint action and end the episode."""
         del key, state
         return OneStepState(actions), self._time_step(self.payoff(actions), terminated=True)
 
@@ -150,7 +150,7 @@ class OneStepGame(Environment[OneStepState]):
         """The agents on a ring, grey until they acted, then one colour per action."""
         n = self.num_agents
         turn = 2 * np.pi * np.arange(n) / n
-        # The first agent is at the left, so that two agents stand side by side.
+        # The first agent is on the left, so that two agents are side by side.
         places = np.stack([-np.cos(turn), np.sin(turn)], axis=1).astype(np.float32)
         radius = min(0.3, 0.8 * np.pi / n)
         step = np.roll(places, -1, axis=0) - places
@@ -275,9 +275,8 @@ def draw_ring_tables(
 ) -> tuple[Int[np.ndarray, "n a a"], int]:
     """Draw integers 0..9 for each edge until one joint action is better than all others.
 
-    Returns the tables and the sum that the best joint action reaches. Most small rings are unique
-    at the first draw, but every further agent and action is one more chance of a tie, hence the
-    limit.
+    Returns the tables and the sum of the best joint action. Most small rings are unique at the
+    first draw, but ties become more likely with more agents and actions, hence the limit.
     """
     generator = np.random.default_rng(seed)
     for _ in range(max_draws):
@@ -286,22 +285,20 @@ def draw_ring_tables(
         if count == 1:
             return tables, best
     raise ValueError(
-        f"No ring game with a unique optimum in {max_draws} draws for num_agents={num_agents}, "
-        f"num_actions={num_actions}: ties among the integers 0..9 are too likely; ask for fewer "
-        "agents."
+        f"{max_draws} draws gave no ring game with a unique optimum for num_agents={num_agents}, "
+        f"num_actions={num_actions}: ties among the integers 0..9 are too likely; use fewer agents."
     )
 
 
 def best_on_ring(tables: Int[np.ndarray, "n a a"]) -> tuple[int, int]:
-    """The best sum on the ring and how many joint actions reach it, counted up to 2.
+    """The best sum on the ring and the number of joint actions that reach it, at most 2.
 
-    Walks once around the ring; `best[u, v]` is the best sum over the edges walked so far of those
-    joint actions in which the first agent does u and the present one v, `count[u, v]` how many
-    reach it.
+    Walks once around the ring; `best[u, v]` is the best sum over the edges so far if the first
+    agent does u and the current one v, `count[u, v]` the number of ways to reach it.
     """
     best, count = tables[0], np.ones_like(tables[0])
     for table in tables[1:]:
-        sums = best[:, :, None] + table[None]  # first action, present action, next action
+        sums = best[:, :, None] + table[None]  # first action, current action, next action
         best = sums.max(axis=1)
         # Capped, since the number of ties grows exponentially and only "more than one" matters.
         count = np.minimum(((sums == best[:, None]) * count[:, :, None]).sum(axis=1), 2)

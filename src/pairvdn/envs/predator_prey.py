@@ -1,5 +1,6 @@
 """Predator-prey: predators on a grid must catch prey in pairs."""
 
+import dataclasses
 from typing import NamedTuple
 
 import equinox as eqx
@@ -17,7 +18,7 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 STAY, CATCH = len(MOVES), len(MOVES) + 1
 NUM_ACTIONS = CATCH + 1
 DISPLACEMENTS = np.array([*MOVES, (0, 0), (0, 0)], np.int32)  # of each action
-CATCHERS = 2  # so many predators must catch at once
+CATCHERS = 2  # predators that must catch at once
 CAPTURE = 10.0  # the reward for it
 WINDOW = np.array(list(np.ndindex(5, 5)), np.int32) - 2  # the cells that a predator sees
 NUMBERS_EACH = 3  # numbers of every predator and prey in the global state
@@ -25,7 +26,7 @@ PREDATOR_COLOUR, PREY_COLOUR = (0.8, 0.3, 0.2), (0.3, 0.6, 0.3)
 
 
 class PredatorPreyState(eqx.Module):
-    """Where everyone is; predators and prey that left keep the cell where they were last."""
+    """The positions of predators and prey; those that left keep their last cell."""
 
     predators: Int32[Array, "n 2"]
     hunting: Bool[Array, " n"]  # predators that have not left
@@ -35,7 +36,7 @@ class PredatorPreyState(eqx.Module):
 
 
 class Hunt(NamedTuple):
-    """What happened to each prey in a step."""
+    """The outcome of a step for each prey."""
 
     captured: Bool[Array, " k"]
     missed: Bool[Array, " k"]  # a single predator tried
@@ -49,21 +50,21 @@ def next_to(
 
 
 def start(key: PRNGKey, num_predators: int, num_prey: int, size: int) -> PredatorPreyState:
-    """Everyone at a cell of its own, all choices equally likely."""
+    """Predators and prey at distinct random cells."""
     cells = jax.random.permutation(key, jnp.arange(size * size, dtype=jnp.int32))
     cells = cells[: num_predators + num_prey]
-    places = jnp.stack([cells // size, cells % size], axis=1)
+    grid = jnp.stack([cells // size, cells % size], axis=1)
     return PredatorPreyState(
-        predators=places[:num_predators],
+        predators=grid[:num_predators],
         hunting=jnp.ones((num_predators,), bool),
-        prey=places[num_predators:],
+        prey=grid[num_predators:],
         alive=jnp.ones((num_prey,), bool),
         steps=jnp.int32(0),
     )
 
 
 def allowed(state: PredatorPreyState, size: int) -> Bool[Array, "n a"]:
-    """Moves inside the map, staying, and catching next to prey; one that left can only stay."""
+    """Moves inside the map, staying, and catching next to prey; after leaving only staying."""
     moves = inside(state.predators[:, None] + jnp.array([MOVES], jnp.int32), size, size)
     stay = jnp.ones_like(state.hunting)[:, None]
     near = next_to(state.predators[:, None], state.prey[None]) & state.alive[None]
@@ -108,12 +109,11 @@ def hunt(
         count = jnp.where(alive, jnp.sum(catchers), 0)
         captured = count >= CATCHERS
         cell = _flee(now, place, preferences[index], size)
-        after = PredatorPreyState(
-            predators=now.predators,
+        after = dataclasses.replace(
+            now,
             hunting=now.hunting & ~(captured & catchers),
             prey=now.prey.at[index].set(jnp.where(alive & ~captured, cell, place)),
             alive=now.alive.at[index].set(alive & ~captured),
-            steps=now.steps,
         )
         return after, (captured, count == 1)
 
@@ -135,7 +135,7 @@ def _flee(
 
 
 def observe(state: PredatorPreyState) -> Float[Array, "n o"]:
-    """A plane of predators, itself included, and one of prey; zeros for one that left."""
+    """A plane of predators, including itself, and one of prey; zeros after leaving."""
     cells = state.predators[:, None] + jnp.asarray(WINDOW)[None]
 
     def plane(places: Int32[Array, "m 2"], present: Bool[Array, " m"]) -> Bool[Array, "n w"]:
@@ -148,7 +148,7 @@ def observe(state: PredatorPreyState) -> Float[Array, "n o"]:
 
 
 def global_state(state: PredatorPreyState, size: int) -> Float[Array, " s"]:
-    """Row and column from 0 to 1, and a 1, of every predator and prey; zeros for one that left."""
+    """Row and column from 0 to 1, and a 1, of every predator and prey; zeros after leaving."""
     cells = jnp.concatenate([state.predators, state.prey]).astype(jnp.float32)
     present = jnp.concatenate([state.hunting, state.alive])[:, None]
     numbers = jnp.concatenate([cells / (size - 1), jnp.ones_like(cells[:, :1])], axis=1)
@@ -218,7 +218,7 @@ class PredatorPrey(Environment[PredatorPreyState]):
         if num_predators + num_prey > size * size:
             raise ValueError(
                 f"num_predators + num_prey must be at most size * size = {size * size}, the number "
-                f"of cells; it is {num_predators + num_prey}."
+                f"of cells, not {num_predators + num_prey}."
             )
         self.spec = EnvSpec(
             num_agents=n,
@@ -229,7 +229,7 @@ class PredatorPrey(Environment[PredatorPreyState]):
         )
 
     def reset(self, key: PRNGKey) -> tuple[PredatorPreyState, TimeStep]:
-        """Everyone at a random cell."""
+        """Predators and prey at random cells."""
         state = start(key, self.num_agents, self.num_prey, self.size)
         return state, self._time_step(state)
 
@@ -240,12 +240,8 @@ class PredatorPrey(Environment[PredatorPreyState]):
         move_key, hunt_key = jax.random.split(key)
         may = jnp.take_along_axis(allowed(state, self.size), actions[:, None], axis=1)[:, 0]
         actions = jnp.where(may, actions, STAY)
-        moved = PredatorPreyState(
-            predators=move_predators(move_key, state, actions),
-            hunting=state.hunting,
-            prey=state.prey,
-            alive=state.alive,
-            steps=state.steps + 1,
+        moved = dataclasses.replace(
+            state, predators=move_predators(move_key, state, actions), steps=state.steps + 1
         )
         state, happened = hunt(hunt_key, moved, actions == CATCH, self.size)
         captured = jnp.sum(happened.captured, dtype=jnp.float32)
@@ -255,7 +251,7 @@ class PredatorPrey(Environment[PredatorPreyState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Where each predator is, x to the right, y up; those that left are together, far away."""
+        """The predators, x to the right, y up; those that left are together, far away."""
         del observation
         numbers = state.reshape(-1, NUMBERS_EACH)[: self.num_agents]
         there = numbers[:, 2:] > 0

@@ -1,7 +1,7 @@
 """Scenes: drawings of an environment, as data. Nothing here draws; `pairvdn.viewing` does.
 
-Coordinates are the environment's own, x to the right and y UP; `bounds` is what should be visible.
-All numbers are arrays of fixed shape, so scenes of a whole episode come out of one `jax.vmap`.
+Coordinates are the environment's own, x to the right and y UP; `bounds` is the visible area. All
+arrays have fixed shapes, so one `jax.vmap` gives the scenes of a whole episode.
 """
 
 import equinox as eqx
@@ -15,7 +15,7 @@ class Rectangles(eqx.Module):
     size: Float[Array, "k 2"]
     angle: Float[Array, " k"]  # radians
     colour: Float[Array, "k 3"]  # red, green, blue from 0 to 1
-    agent: Int32[Array, " k"]  # which agent this is, or -1
+    agent: Int32[Array, " k"]  # index of the agent, or -1
 
 
 class Circles(eqx.Module):

@@ -14,9 +14,9 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 ROWS, COLUMNS = 5, 9
 NUM_TARGETS = 3
-DETECTORS = 2  # so many sensors must scan a target
+DETECTORS = 2  # sensors that must scan a target at once
 SCAN, DETECTION = -1.0, 3.0  # rewards
-OUTSIDE = -1.0  # how a cell outside the map is observed
+OUTSIDE = -1.0  # the observation of a cell outside the map
 
 _CELLS = np.array(list(np.ndindex(ROWS, COLUMNS)), np.int32)
 _HAS_SENSOR = (_CELLS % 2 == 0).all(axis=1)
@@ -29,31 +29,31 @@ DISPLACEMENTS = np.array(list(np.ndindex(5, 5)), np.int32) - 2  # of a target
 
 
 class SensorState(eqx.Module):
-    """Where the targets are, and for a scene which cell each sensor scanned last."""
+    """The targets' cells and, for scenes, the cell that each sensor scanned last."""
 
     targets: Int32[Array, "k 2"]
-    scanned: Int32[Array, "n 2"]  # its own cell: none
+    scanned: Int32[Array, "n 2"]  # the sensor's own cell means none
     steps: Int32[Array, ""]
 
 
 def allowed() -> Bool[Array, "n a"]:
-    """Scans inside the map, and nothing; the same at any time."""
+    """Scans inside the map, and nothing; always the same."""
     scans = inside(jnp.asarray(SENSORS)[:, None] + jnp.asarray(SCANS)[None], ROWS, COLUMNS)
     return jnp.concatenate([scans, jnp.ones((scans.shape[0], 1), bool)], axis=1)
 
 
 def scanned_cells(actions: Int32[Array, " n"]) -> Int32[Array, "n 2"]:
-    """Where each sensor looks: its own cell, where no target can be, if it scans nothing."""
+    """The scanned cell of each sensor; its own, where no target can be, if it scans nothing."""
     offsets = jnp.asarray(np.concatenate([SCANS, np.zeros((1, 2), np.int32)]))
     allowed_action = jnp.take_along_axis(allowed(), actions[:, None], axis=1)
     return jnp.asarray(SENSORS) + jnp.where(allowed_action, offsets[actions], 0)
 
 
 def move_targets(key: PRNGKey, targets: Int32[Array, "k 2"]) -> Int32[Array, "k 2"]:
-    """Move one target after the other to a free cell.
+    """Move one target after another to a free cell.
 
-    Drawing displacements until one leads to a free cell is drawing uniformly among those that do,
-    which needs no loop.
+    Redrawing a displacement until its cell is free is a uniform draw among the free ones, which
+    needs no loop.
     """
     corner = jnp.array([[ROWS - 1, COLUMNS - 1]], jnp.int32)
     displacements, obstacles = jnp.asarray(DISPLACEMENTS), jnp.asarray(SENSORS)
@@ -130,7 +130,7 @@ class Sensor(Environment[SensorState]):
     def step(
         self, key: PRNGKey, state: SensorState, actions: Int32[Array, " n"]
     ) -> tuple[SensorState, TimeStep]:
-        """Scan, pay, then let the targets move."""
+        """Scan and pay, then the targets move."""
         scanned = scanned_cells(actions)
         scans = jnp.sum(~same_cell(scanned, jnp.asarray(SENSORS)), dtype=jnp.float32)
         scanners = jnp.sum(same_cell(scanned[:, None], state.targets[None]), axis=0)
@@ -141,7 +141,7 @@ class Sensor(Environment[SensorState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Where each sensor is: x to the right, y up."""
+        """The sensors' cells: x to the right, y up."""
         del state
         return upright(observation[:, -2:])
 

@@ -1,7 +1,7 @@
 """Simple Spread: agents in the plane must cover landmarks without bumping into each other.
 
-The numbers are those of the particle world of mpe2. Everything is computed in the precision of the
-state: contacts are stiff, so that two computations agree over an episode only in 64 bits.
+The constants are those of mpe2's particle world. All computations use the precision of the state:
+contacts are stiff, so two computations agree over an episode only in 64 bits.
 """
 
 import equinox as eqx
@@ -15,13 +15,13 @@ from pairvdn.envs.scene import Circles, Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 TIME_STEP = 0.1
-DAMPING = 0.25  # share of the velocity that is lost in a step
+DAMPING = 0.25  # share of the velocity lost in a step
 PUSH = 5.0  # force of an action
 RADIUS = 0.15  # of an agent
 CONTACT_FORCE = 100.0  # per length of overlap
 CONTACT_MARGIN = 0.001  # length over which a contact sets in
 DIRECTIONS = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))  # nothing, left, right, down, up
-MESSAGE = 2  # mpe2 observes two numbers that each other agent says; here all are silent
+MESSAGE = 2  # mpe2 observes two numbers from each other agent; here all are silent
 LANDMARK_RADIUS = 0.05
 AGENT_COLOUR, LANDMARK_COLOUR = (0.35, 0.35, 0.85), (0.25, 0.25, 0.25)
 
@@ -36,10 +36,10 @@ class SimpleSpreadState(eqx.Module):
 
 
 def between(places: Float[Array, "n 2"]) -> tuple[Float[Array, "n n 2"], Float[Array, "n n"]]:
-    """Difference and distance of every two; entry [i, j] leads from j to i.
+    """Difference and distance of all pairs; entry [i, j] points from j to i.
 
-    The distance of two in one place, and of everyone to itself, is given as 1, so that one can
-    divide by it. The force between them is then 0, where mpe2 has NaN.
+    A distance of 0, as of an agent to itself, is replaced by 1, so that dividing by it gives a
+    force of 0, where mpe2 has NaN.
     """
     difference = places[:, None] - places[None]
     squared = jnp.sum(difference**2, axis=-1)
@@ -47,9 +47,9 @@ def between(places: Float[Array, "n 2"]) -> tuple[Float[Array, "n n 2"], Float[A
 
 
 def contact_forces(position: Float[Array, "n 2"]) -> Float[Array, "n 2"]:
-    """What pushes agents apart: `c k log(1 + exp((2 r - d) / k))` for two at a distance d.
+    """The forces between agents: `c k log(1 + exp((2 r - d) / k))` for two at a distance d.
 
-    It is a smooth form of `c max(0, 2 r - d)`, with c, k, r the force, the margin and the radius.
+    A smooth form of `c max(0, 2 r - d)`, with c, k, r the force, the margin and the radius.
     """
     difference, distance = between(position)
     overlap = CONTACT_MARGIN * jax.nn.softplus((2 * RADIUS - distance) / CONTACT_MARGIN)
@@ -57,7 +57,7 @@ def contact_forces(position: Float[Array, "n 2"]) -> Float[Array, "n 2"]:
 
 
 def collisions(position: Float[Array, "n 2"]) -> Bool[Array, "n n"]:
-    """Which two different agents overlap."""
+    """The pairs of different agents that overlap."""
     apart = ~jnp.eye(position.shape[0], dtype=bool)
     return apart & (jnp.sum((position[:, None] - position[None]) ** 2, axis=-1) < 4 * RADIUS**2)
 
@@ -65,14 +65,14 @@ def collisions(position: Float[Array, "n 2"]) -> Bool[Array, "n n"]:
 def advance(
     position: Float[Array, "n 2"], velocity: Float[Array, "n 2"], actions: Int32[Array, " n"]
 ) -> tuple[Float[Array, "n 2"], Float[Array, "n 2"]]:
-    """One step: places move with the old velocity, and forces are those at the old places."""
+    """One step, with the velocity and the forces before the step."""
     directions = jnp.asarray(DIRECTIONS, position.dtype)[actions]
     force = PUSH * directions + contact_forces(position)
     return position + TIME_STEP * velocity, (1 - DAMPING) * velocity + TIME_STEP * force
 
 
 def observe(state: SimpleSpreadState) -> Float[Array, "n o"]:
-    """Velocity, place, landmarks and other agents relative to it, and the others' silence."""
+    """Velocity, position, relative landmarks and other agents, and the others' empty messages."""
     n, dtype = state.position.shape[0], state.position.dtype
     landmarks = state.landmarks[None] - state.position[:, None]
     agents = without_diagonal(state.position[None] - state.position[:, None])
@@ -89,7 +89,7 @@ def observe(state: SimpleSpreadState) -> Float[Array, "n o"]:
 
 
 def observation_names(num_agents: int) -> tuple[str, ...]:
-    """What each number of `observe` is."""
+    """The name of each number of `observe`."""
     others = range(1, num_agents)
     things = [
         *("velocity", "place"),
@@ -101,10 +101,10 @@ def observation_names(num_agents: int) -> tuple[str, ...]:
 
 
 def without_diagonal(table: Float[Array, "n n k"]) -> Float[Array, "n n_minus_1 k"]:
-    """The entries [i, j] with j other than i, in their order, without a gather.
+    """The entries [i, j] with j ≠ i, in order, without a gather.
 
-    Written in one line and without the first, entries of the diagonal are n + 1 apart: they are the
-    last column of a table of that width.
+    In the flat table without its first entry, diagonal entries are n + 1 apart: they are the last
+    column of a table of that width.
     """
     n, _, k = table.shape
     flat = table.reshape(n * n, k)[1:]
@@ -112,7 +112,7 @@ def without_diagonal(table: Float[Array, "n n k"]) -> Float[Array, "n n_minus_1 
 
 
 def nearest_agent(state: SimpleSpreadState) -> Float[Array, " n"]:
-    """How far each landmark is from the agent nearest to it."""
+    """The distance of each landmark to its nearest agent."""
     to_agents = state.landmarks[:, None] - state.position[None]
     return jnp.sqrt(jnp.min(jnp.sum(to_agents**2, axis=-1), axis=1))
 
@@ -120,7 +120,7 @@ def nearest_agent(state: SimpleSpreadState) -> Float[Array, " n"]:
 def agent_rewards(state: SimpleSpreadState, local_ratio: float) -> Float[Array, " n"]:
     """`(1 - l) G + l L_i` with the local ratio l.
 
-    G is minus the sum over landmarks of the distance of the agent nearest to it, the same for all;
+    G is minus the sum over landmarks of the distance to the nearest agent, the same for all agents;
     L_i is minus the number of other agents that overlap agent i.
     """
     shared = -jnp.sum(nearest_agent(state))
@@ -213,14 +213,14 @@ class SimpleSpread(Environment[SimpleSpreadState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Where the agents are."""
+        """The observed positions."""
         del state
         return observation[:, 2:4]
 
     def measures(self, state: SimpleSpreadState) -> dict[str, Float[Array, ""]]:
-        """Landmarks that are covered, how far from an agent they are, and pairs that overlap.
+        """Covered landmarks, their mean distance to an agent, and overlapping pairs.
 
-        A landmark is covered if its middle lies within an agent's circle.
+        A landmark is covered if its centre is within an agent's circle.
         """
         distance = nearest_agent(state)
         return {
@@ -230,9 +230,9 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         }
 
     def scene(self, state: SimpleSpreadState) -> Scene:
-        """Agents, and on top of them, so that a covered one can be seen, the landmarks."""
+        """Agents, and on top of them the landmarks, so that covered ones stay visible."""
         n = state.position.shape[0]
-        # Nothing keeps agents inside, so the window grows with them.
+        # Agents may leave the square, so the window grows with them.
         half = jnp.maximum(1.0, jnp.max(jnp.abs(state.position))) + 2 * RADIUS
         agents = jnp.arange(n, dtype=jnp.int32)
         return Scene(

@@ -1,13 +1,12 @@
-"""From policies to numbers with intervals."""
+"""Evaluation of policies: episodes, recordings, explanations, statistics."""
 
-from pairvdn.evaluation.additive import AdditiveBaseline
 from pairvdn.evaluation.episodes import (
     Episodes,
     greedy_episodes,
     play_episodes,
     random_episodes,
 )
-from pairvdn.evaluation.explanation import Explanation
+from pairvdn.evaluation.explanation import AdditiveBaseline, Explanation
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
 from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summarise_played, summary

@@ -1,6 +1,6 @@
-"""Whole episodes of a fixed policy, as sums."""
+"""Episodes of a fixed policy on the device, reduced to sums."""
 
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import equinox as eqx
 import jax
@@ -20,9 +20,8 @@ class Episodes(eqx.Module):
     """The sums of each episode.
 
     `returns` are undiscounted sums of the team reward, `lengths` the environment steps. `measures`
-    are those of the environment, and the return so far as `return`, after each of the moments that
-    were asked for; an episode that ended earlier keeps its last numbers. `shares` are counted over
-    the whole episode.
+    are those of the environment, and the return so far as `return`, after each requested moment; an
+    episode that ended earlier keeps its last numbers. `shares` count the whole episode.
     """
 
     returns: Float[Array, " episodes"]
@@ -31,81 +30,62 @@ class Episodes(eqx.Module):
     shares: dict[str, Share]
 
 
+class EpisodeArguments(TypedDict, total=False):
+    """The keyword arguments of everything that plays episodes on the device.
+
+    Attributes:
+        key: decides the initial states and all random numbers
+        num_episodes: number of parallel episodes
+        action_repeat: environment steps for which each action is repeated; 1 if not given
+        moments: numbers of environment steps after which the measures are recorded
+    """
+
+    key: Required[PRNGKey]
+    num_episodes: Required[int]
+    action_repeat: int
+    moments: tuple[int, ...]
+
+
 def greedy_episodes(
-    env: Environment[Any],
-    value: Value[Any],
-    *,
-    key: PRNGKey,
-    num_episodes: int,
-    action_repeat: int = 1,
-    moments: tuple[int, ...] = (),
+    env: Environment[Any], value: Value[Any], **arguments: Unpack[EpisodeArguments]
 ) -> Episodes:
-    """Play `num_episodes` episodes of the greedy policy of `value`."""
-    return play_episodes(
-        env,
-        GreedyPolicy(env, value),
-        key=key,
-        num_episodes=num_episodes,
-        action_repeat=action_repeat,
-        moments=moments,
-    )
+    """Play episodes of the greedy policy of `value`."""
+    return play_episodes(env, GreedyPolicy(env, value), **arguments)
 
 
-def random_episodes(
-    env: Environment[Any],
-    *,
-    key: PRNGKey,
-    num_episodes: int,
-    action_repeat: int = 1,
-    moments: tuple[int, ...] = (),
-) -> Episodes:
-    """Play `num_episodes` episodes of uniformly random allowed actions."""
-    return play_episodes(
-        env,
-        RandomPolicy(),
-        key=key,
-        num_episodes=num_episodes,
-        action_repeat=action_repeat,
-        moments=moments,
-    )
+def random_episodes(env: Environment[Any], **arguments: Unpack[EpisodeArguments]) -> Episodes:
+    """Play episodes of uniformly random allowed actions."""
+    return play_episodes(env, RandomPolicy(), **arguments)
 
 
 def play_episodes(
-    env: Environment[Any],
-    policy: Policy,
-    *,
-    key: PRNGKey,
-    num_episodes: int,
-    action_repeat: int = 1,
-    moments: tuple[int, ...] = (),
+    env: Environment[Any], policy: Policy, **arguments: Unpack[EpisodeArguments]
 ) -> Episodes:
-    """Play `num_episodes` episodes of any policy, and keep the sums.
-
-    `moments` are numbers of environment steps after which the measures are noted.
-    """
-    require_at_least(1, **{f"moments[{place}]": moment for place, moment in enumerate(moments)})
+    """Play episodes of any policy and sum them up."""
+    moments = arguments.get("moments", ())
+    require_at_least(1, **{f"moments[{index}]": moment for index, moment in enumerate(moments)})
     return rollout(
         env,
         policy,
         _Sums(env, moments),
-        key=key,
-        num_episodes=num_episodes,
-        action_repeat=action_repeat,
+        key=arguments["key"],
+        num_episodes=arguments["num_episodes"],
+        action_repeat=arguments.get("action_repeat", 1),
     )
 
 
 class _Sums(Observer[Episodes]):
-    """Adds up rewards and shares, and notes measures at some moments."""
+    """Sums up rewards and shares, and records measures at some moments."""
 
     env: Environment[Any]
     moments: tuple[int, ...] = eqx.field(static=True)
 
     def begin(self, env_state: PyTree[Array], carry: PyTree[Array], timestep: TimeStep) -> Episodes:
-        """Sums of nothing."""
+        """All sums are 0."""
         del carry
         returns = jnp.zeros_like(timestep.reward)
         (num_episodes,) = returns.shape
-        nobody_acts = jnp.zeros((num_episodes, self.env.num_agents), jnp.int32)
+        no_actions = jnp.zeros((num_episodes, self.env.num_agents), jnp.int32)
         return Episodes(
             returns,
             jnp.zeros(num_episodes, jnp.int32),
@@ -113,11 +93,11 @@ class _Sums(Observer[Episodes]):
                 name: jnp.broadcast_to(now[None], (len(self.moments), num_episodes))
                 for name, now in self._measures(env_state, returns).items()
             },
-            jax.tree.map(jnp.zeros_like, self._shares(env_state, nobody_acts)),
+            jax.tree.map(jnp.zeros_like, self._shares(env_state, no_actions)),
         )
 
     def acted(self, account: Episodes, step: Int32[Array, ""], choice: AgentStep) -> Episodes:
-        """Choices are not counted."""
+        """Choices are not summed up."""
         return account
 
     def stepped(self, account: Episodes, step: Int32[Array, ""], done: EnvStep) -> Episodes:
@@ -138,8 +118,8 @@ class _Sums(Observer[Episodes]):
         self, env_state: PyTree[Array], returns: Float[Array, " episodes"]
     ) -> dict[str, Float[Array, " episodes"]]:
         env = self.env
-        offered = jax.vmap(env.measures)(env_state) if isinstance(env, HasMeasures) else {}
-        return {"return": returns, **offered}
+        measures = jax.vmap(env.measures)(env_state) if isinstance(env, HasMeasures) else {}
+        return {"return": returns, **measures}
 
     def _shares(
         self, env_state: PyTree[Array], actions: Int32[Array, "episodes n"]
@@ -154,21 +134,21 @@ class _Sums(Observer[Episodes]):
         env_state: PyTree[Array],
         returns: Float[Array, " episodes"],
     ) -> dict[str, Float[Array, "moments episodes"]]:
-        """The measures at all moments; moments still to come hold the present numbers.
+        """The measures at all moments; future moments hold the current numbers.
 
-        So every moment has its numbers if all episodes end before it.
+        They keep these numbers if all episodes end before the moment.
         """
         measures = account.measures
-        to_come = step < jnp.array(self.moments, jnp.int32)
+        is_future = step < jnp.array(self.moments, jnp.int32)
 
         def note() -> dict[str, Float[Array, "moments episodes"]]:
             now = self._measures(env_state, returns)
             return {
-                name: jnp.where(to_come[:, None], now[name][None], before)
+                name: jnp.where(is_future[:, None], now[name][None], before)
                 for name, before in measures.items()
             }
 
         noted: dict[str, Float[Array, "moments episodes"]] = jax.lax.cond(
-            jnp.any(to_come), note, lambda: measures
+            jnp.any(is_future), note, lambda: measures
         )
         return noted

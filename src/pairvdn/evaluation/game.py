@@ -1,4 +1,4 @@
-"""An episode in which a person plays one of the agents, step by step."""
+"""An episode in which a person plays one of the agents."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Int32, PyTree
 
-from pairvdn.acting.person import PersonPolicy, with_fixed_action
-from pairvdn.acting.policy import GreedyPolicy, Policy
+from pairvdn.acting.policy import GreedyPolicy, PersonPolicy, Policy, with_fixed_action
 from pairvdn.acting.repeat import Totals, repeated
 from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import Environment
@@ -18,9 +17,9 @@ from pairvdn.types import TimeStep
 
 
 class Game:
-    """The team of `others`, in which a person chooses for one agent.
+    """A person acts for one agent, the policy `others` for the rest of the team.
 
-    All agents choose together, every `action_repeat` steps, as they did in training.
+    All agents choose at the same time, every `action_repeat` steps, as in training.
     """
 
     def __init__(
@@ -68,9 +67,9 @@ class Game:
         return scene
 
     def step(self, action: int) -> None:
-        """One environment step; the person takes this action if it is time to choose."""
+        """One environment step; `action` is the person's if this step starts with a choice."""
         if self.has_ended:
-            raise ValueError("The episode has ended; restart starts another.")
+            raise ValueError("The episode has ended; call restart to start another.")
         if self._repeats is None or self.is_choosing:
             self._pressed = action
             self._choose()

@@ -1,7 +1,8 @@
-"""Whole episodes of a fixed policy in environments on the host."""
+"""Episodes of a fixed policy in environments on the host."""
 
 import collections
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -17,11 +18,11 @@ from pairvdn.envs import HostCopy, HostEnvironment, HostStep
 from pairvdn.evaluation.episodes import Episodes
 from pairvdn.types import TimeStep
 
-SIDE_BY_SIDE = 16  # copies that one call of the policy acts for
+SIDE_BY_SIDE = 16  # copies per call of the policy
 
 
 class HostEpisodes:
-    """Copies of an environment to play episodes in; made once, used as often as needed."""
+    """Plays episodes in live copies of an environment, which are made once and reused."""
 
     def __init__(self, env: HostEnvironment, num_episodes: int) -> None:
         require_at_least(1, num_episodes=num_episodes)
@@ -37,27 +38,27 @@ class HostEpisodes:
         action_repeat: int = 1,
         moments: tuple[int, ...] = (),
     ) -> Episodes:
-        """Play all episodes; a copy whose episode ends takes the next one that waits.
+        """Play all episodes; a copy whose episode ends starts the next one.
 
-        The seed decides the seeds of all episodes and the keys of the policy.
+        The seed determines the seeds of all episodes and the keys of the policy.
         """
         rng = np.random.default_rng(seed)
         waiting = collections.deque(enumerate(rng.integers(2**31, size=self.num_episodes).tolist()))
         tally = _Tally(self.num_episodes, moments)
         seats = [_Seat(copy, *waiting.popleft()) for copy in self.copies]
         actor = _compiled(policy)
-        carry = actor.init(_keys(rng.spawn(1)[0], len(seats)))  # leaves the stream of `rng` alone
+        carry = actor.init(_keys(rng.spawn(1)[0], len(seats)))  # does not advance `rng`
         while any(seat.playing for seat in seats):
             keys = _keys(rng, len(seats))
             chosen, carry = actor.act(keys, carry, batched([seat.now for seat in seats]))
             actions = np.asarray(chosen)
             ended = np.zeros(len(seats), bool)
-            for place, seat in enumerate(seats):
+            for index, seat in enumerate(seats):
                 if seat.playing:
-                    seat.act(actions[place], action_repeat, tally)
-                    ended[place] = not seat.playing
-                if ended[place] and waiting:
-                    seats[place] = _Seat(seat.copy, *waiting.popleft())
+                    seat.act(actions[index], action_repeat, tally)
+                    ended[index] = not seat.playing
+                if ended[index] and waiting:
+                    seats[index] = _Seat(seat.copy, *waiting.popleft())
             carry = reset_carries(actor, carry, ended, keys)
         return tally.episodes()
 
@@ -67,7 +68,7 @@ def _keys(rng: np.random.Generator, count: int) -> Any:
 
 
 def _compiled(policy: Policy) -> Actor:
-    return Actor(lambda keys: _init(policy, keys), lambda *given: _act(policy, *given))
+    return Actor(partial(_init, policy), partial(_act, policy))
 
 
 @eqx.filter_jit
@@ -110,7 +111,7 @@ class _Tally:
         self._noted = np.zeros((len(moments), num_episodes))
 
     def count(self, episode: int, step: int, reward: float) -> None:
-        """One more step; moments not yet past hold the present number."""
+        """Add a step; future moments hold the current return."""
         self._returns[episode] += reward
         self._lengths[episode] = step
         self._noted[self._moments >= step, episode] = self._returns[episode]

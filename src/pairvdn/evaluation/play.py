@@ -1,4 +1,4 @@
-"""Policies played for numbers: whole batches of episodes, compiled once, as NumPy arrays."""
+"""Evaluating policies on the device or on the host; the results are NumPy arrays."""
 
 from typing import Any, NamedTuple
 
@@ -21,8 +21,7 @@ Numbers = Float[np.ndarray, "_"]
 class Played(NamedTuple):
     """Episodes of one policy; every array has one number per episode.
 
-    `measures` has, for each name, the numbers at each moment; `shares` has numbers only for the
-    episodes in which there was something to count.
+    `measures` are by name and moment; `shares` exist only for episodes with something to count.
     """
 
     returns: Numbers
@@ -40,28 +39,25 @@ def play_greedy(
     moments: tuple[int, ...] = (),
 ) -> Played:
     """Play the greedy policy of `value`. The same arguments give the same numbers."""
-    return _play(env, GreedyPolicy(env, value), GREEDY, episodes, seed, action_repeat, moments)
+    policy = GreedyPolicy(env, value)
+    return _play(env, policy, GREEDY, seed, episodes, moments, action_repeat)
 
 
 def play_random(
-    env: Task,
-    *,
-    episodes: int = RANDOM_EPISODES,
-    seed: int,
-    moments: tuple[int, ...] = (),
+    env: Task, *, episodes: int = RANDOM_EPISODES, seed: int, moments: tuple[int, ...] = ()
 ) -> Played:
     """Play uniformly random allowed actions, drawn at every environment step."""
-    return _play(env, RandomPolicy(), RANDOM, episodes, seed, 1, moments)
+    return _play(env, RandomPolicy(), RANDOM, seed, episodes, moments)
 
 
 def _play(
     env: Task,
     policy: Policy,
     stream: int,
-    episodes: int,
     seed: int,
-    action_repeat: int,
+    episodes: int,
     moments: tuple[int, ...],
+    action_repeat: int = 1,
 ) -> Played:
     if isinstance(env, HostEnvironment):
         played = HostEpisodes(env, episodes).play(
@@ -69,27 +65,18 @@ def _play(
         )
     else:
         key = jax.random.fold_in(jax.random.key(seed), stream)
-        played = _on_device(env, policy, key, episodes, action_repeat, moments)
+        played = _on_device(
+            env,
+            policy,
+            key=key,
+            num_episodes=episodes,
+            action_repeat=action_repeat,
+            moments=moments,
+        )
     return _to_numpy(played, moments)
 
 
-@eqx.filter_jit
-def _on_device(
-    env: Any,
-    policy: Policy,
-    key: Any,
-    episodes: int,
-    action_repeat: int,
-    moments: tuple[int, ...],
-) -> Episodes:
-    return play_episodes(
-        env,
-        policy,
-        key=key,
-        num_episodes=episodes,
-        action_repeat=action_repeat,
-        moments=moments,
-    )
+_on_device: Any = eqx.filter_jit(play_episodes)
 
 
 def _to_numpy(episodes: Episodes, moments: tuple[int, ...]) -> Played:

@@ -1,4 +1,4 @@
-"""Episodes with everything in them, for pictures, films and the watch page.
+"""Recordings: every step of an episode, for pictures, films and the watch page.
 
 The same seed gives the same episodes as `play_greedy` and `play_random`, step by step.
 """
@@ -88,7 +88,7 @@ def record_random(env: Environment[Any], *, episodes: int = 1, seed: int) -> lis
 
 
 class _Tape(eqx.Module):
-    """All episodes at once: the leading axes are time or agent steps, then episodes."""
+    """All episodes together; the leading axes are time or agent steps, then episodes."""
 
     frames: Frame
     actions: Int32[Array, "t episodes n"]
@@ -119,7 +119,7 @@ class _Recorder(Observer[_Tape]):
     """Writes every step to a tape as long as the longest possible episode."""
 
     env: Environment[Any]
-    value: Value[Any] | None  # to be explained, if there is one
+    value: Value[Any] | None  # whose choices are explained
     action_repeat: int = eqx.field(static=True)
 
     def begin(self, env_state: PyTree[Array], carry: PyTree[Array], timestep: TimeStep) -> _Tape:
@@ -161,7 +161,7 @@ class _Recorder(Observer[_Tape]):
         value = self.value
         if value is None:
             return None
-        explanations: Explanation = jax.vmap(lambda *one: explain(self.env, value, *one))(
+        explanations: Explanation = jax.vmap(lambda *step: explain(self.env, value, *step))(
             carry, timestep
         )
         return explanations
@@ -171,12 +171,12 @@ def _blank(length: int, example: PyTree[Array]) -> Any:
     return jax.tree.map(lambda leaf: jnp.zeros((length, *leaf.shape), leaf.dtype), example)
 
 
-def _write(tape: PyTree[Array], now: PyTree[Array], place: Int32[Array, ""]) -> Any:
-    return jax.tree.map(lambda leaf, new: leaf.at[place].set(new), tape, now)
+def _write(tape: PyTree[Array], now: PyTree[Array], index: Int32[Array, ""]) -> Any:
+    return jax.tree.map(lambda leaf, new: leaf.at[index].set(new), tape, now)
 
 
 def _to_numpy(tape: _Tape, action_repeat: int) -> list[Recording]:
-    """One recording for each episode, without what comes after its end."""
+    """One recording per episode, cut off at its end."""
     tape = jax.tree.map(np.asarray, tape)
 
     def part(tree: Any, episode: int, length: int) -> Any:

@@ -12,9 +12,9 @@ from pairvdn.evaluation.statistics import Summary, summarise
 
 @dataclasses.dataclass(frozen=True)
 class PolicySummary:
-    """Summaries of everything that was measured while a policy played.
+    """Summaries of the returns, measures and shares of a policy.
 
-    A summary is None where there was nothing to count. Measures are by name and moment.
+    A summary is None if there was nothing to count. Measures are by name and moment.
     """
 
     returns: Summary
@@ -48,21 +48,21 @@ class PolicySummary:
 def summary(episodes: Numbers) -> Summary | None:
     """A summary over episodes; None without episodes.
 
-    Resamples are drawn with a fixed seed, so the same episodes give the same interval.
+    The bootstrap has a fixed seed, so the same episodes give the same interval.
     """
     numbers = np.asarray(episodes, np.float64)
     return summarise(numbers, rng=np.random.default_rng(0)) if len(numbers) else None
 
 
 def pooled(seeds: Sequence[Summary | None]) -> Summary | None:
-    """A summary over the means of training seeds; that of the only seed as it is.
+    """A summary over the means of training seeds; a single seed keeps its own summary.
 
-    The interval over episodes says how sure the mean of one trained value is, the interval over
-    seeds what another training seed would give.
+    An interval over episodes is about the mean of one trained value, an interval over seeds about
+    the result of another training seed.
     """
     if len(seeds) == 1:
         return seeds[0]
-    return summary(np.array([one.mean for one in seeds if one is not None]))
+    return summary(np.array([seed.mean for seed in seeds if seed is not None]))
 
 
 def summarise_played(played: Played) -> PolicySummary:
@@ -80,19 +80,20 @@ def summarise_played(played: Played) -> PolicySummary:
 
 
 def pool_seeds(seeds: Sequence[PolicySummary]) -> PolicySummary:
-    """Summaries over training seeds, which must have measured the same."""
+    """Summaries over training seeds, which must have the same measures."""
     first = seeds[0]
-    returns = pooled([one.returns for one in seeds])
+    returns = pooled([seed.returns for seed in seeds])
     assert returns is not None  # every seed has returns
     return PolicySummary(
         returns,
         {
             name: {
-                moment: pooled([one.measures[name][moment] for one in seeds]) for moment in moments
+                moment: pooled([seed.measures[name][moment] for seed in seeds])
+                for moment in moments
             }
             for name, moments in first.measures.items()
         },
-        {name: pooled([one.shares[name] for one in seeds]) for name in first.shares},
+        {name: pooled([seed.shares[name] for seed in seeds]) for name in first.shares},
     )
 
 

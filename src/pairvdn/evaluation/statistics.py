@@ -1,10 +1,10 @@
-"""Scores with their uncertainty: means, intervals, and how often one method beats another.
+"""Scores with their uncertainty: means, intervals, and probabilities of improvement.
 
 A *score* is one number per training seed (or per episode, where there is only one seed). With
-several tasks the scores are one array per task, and the bootstrap is stratified: it draws seeds
-anew within each task, never across tasks. Everything random comes from a NumPy generator that the
-caller seeds. The measures are those of Agarwal et al., "Deep RL at the edge of the statistical
-precipice" (2021), written from their definitions.
+several tasks the scores are one array per task, and the bootstrap is stratified: it resamples seeds
+within each task, never across tasks. All randomness comes from the caller's NumPy generator. The
+statistics are those of Agarwal et al., "Deep RL at the edge of the statistical precipice" (2021),
+implemented from their definitions.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ RESAMPLES = 10_000
 
 
 class Estimate(NamedTuple):
-    """A number and its bootstrap interval; None where there is too little to draw from."""
+    """A number and its bootstrap interval; None with too few scores to resample."""
 
     value: float
     low: float | None
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Scores in short. `sd` is that of a sample (n - 1); None where there is one score."""
+    """A summary of scores. `sd` is the sample deviation (n - 1); None with one score."""
 
     mean: float
     sd: float | None
@@ -57,8 +57,8 @@ def mean_over_tasks(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
 def interquartile_mean(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
     """The mean of the middle half of all scores of all tasks.
 
-    floor(n / 4) scores are cut at either end: robust against single seeds that went wrong, and
-    less wasteful than the median.
+    floor(n / 4) scores are cut at either end: more robust than the mean against outliers, and
+    statistically more efficient than the median.
     """
     ordered = np.sort(np.concatenate(tasks, axis=-1), axis=-1)
     cut = ordered.shape[-1] // 4
@@ -92,10 +92,10 @@ def probability_of_improvement(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """How likely a seed of one method beats a seed of the other, on a task chosen at random.
+    """The probability that a seed of one method beats a seed of the other, on a random task.
 
-    The mean over tasks of P(X > Y) + P(X = Y) / 2, X and Y being drawn from the seeds of either:
-    the Mann-Whitney statistic. 0.5 means that neither is better.
+    The mean over tasks of P(X > Y) + P(X = Y) / 2 with X and Y random seeds of the two methods: the
+    Mann-Whitney statistic. 0.5 means that neither is better.
     """
     if len(tasks) != len(others) or not tasks:
         raise ValueError(
@@ -132,10 +132,12 @@ def _interval(drawn: Float[np.ndarray, " samples"], confidence: float) -> tuple[
 
 
 def _scores(scores: Sequence[float] | Scores) -> Scores:
-    """The scores as an array, if they are some finite numbers."""
+    """The scores as an array of at least one finite number."""
     array = np.asarray(scores, np.float64)
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"Scores must be a list of at least one number; the shape: {array.shape}.")
+        raise ValueError(
+            f"Scores must be a list of at least one number, not of shape {array.shape}."
+        )
     if not np.all(np.isfinite(array)):
-        raise ValueError("Scores must be finite; leave out runs that diverged and say how many.")
+        raise ValueError("Scores must be finite; leave out diverged runs and report their number.")
     return array

@@ -1,13 +1,13 @@
 """From environments and values to trained values: one loop for every method."""
 
 from pairvdn.learning.collector import Collector
-from pairvdn.learning.collectors import Collects, collector_for
+from pairvdn.learning.collectors import Collects
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
 from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.learner import Learner, LearnerState
-from pairvdn.learning.minibatches import Minibatches, RandomBatches, WholePass
 from pairvdn.learning.records import Metrics, Transition
-from pairvdn.learning.schedules import paper_learner, parallel_learner
+from pairvdn.learning.replay import Minibatches, RandomBatches, WholePass
+from pairvdn.learning.schedules import collector_for, paper_learner, parallel_learner
 from pairvdn.learning.updater import Learned, Updater
 
 __all__ = [

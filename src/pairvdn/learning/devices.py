@@ -16,11 +16,11 @@ Tree = TypeVar("Tree")
 
 @dataclasses.dataclass(frozen=True)
 class Devices:
-    """`count` devices side by side; a single one exchanges nothing.
+    """`count` devices that run the same program; a single one exchanges nothing.
 
-    Replicated arrays (parameters, counts) stay equal on all devices, bit for bit, only if they are
-    computed from replicated arrays alone: `mean` and `sum` return such arrays. Keys are replicated,
-    too; random numbers for one device are drawn with its `own_key`.
+    Replicated arrays (parameters, counts) stay bit-identical on all devices only if they are
+    computed from replicated arrays: `mean` and `sum` return such arrays. Keys are replicated too;
+    `own_key` gives each device its own random numbers.
     """
 
     count: int = 1
@@ -29,7 +29,7 @@ class Devices:
         """The mean over the devices of every leaf."""
         if self.count == 1:
             return tree
-        # One exchange of one array: over a network each has a fixed cost.
+        # Exchange one array: each exchange has a fixed cost over a network.
         flat, unflatten = ravel_pytree(tree)
         mean: Tree = unflatten(jax.lax.pmean(flat, AXIS))
         return mean
@@ -40,7 +40,7 @@ class Devices:
         return total
 
     def own_key(self, key: PRNGKey) -> PRNGKey:
-        """A key of this device alone."""
+        """A key for this device only."""
         return key if self.count == 1 else jax.random.fold_in(key, jax.lax.axis_index(AXIS))
 
     def own_part(self, whole: Array) -> Array:

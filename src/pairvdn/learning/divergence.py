@@ -1,15 +1,14 @@
-"""Divergence: detect it, keep the last sound state, suggest remedies."""
+"""Divergence: detect it, keep the last finite parameters, suggest remedies."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float, Int32, PyTree
-
-from pairvdn.acting.choose import choose
 
 
 class Divergence(eqx.Module):
-    """Whether and when an update would have exceeded the bound; the first time counts.
+    """The first update that would have exceeded the bound, if any.
 
     `loss` and `parameter` are the loss and the largest absolute parameter of that update, before
     it was rejected: they may be inf or NaN. All are 0 until it happens.
@@ -23,7 +22,7 @@ class Divergence(eqx.Module):
 
 
 def none_yet() -> Divergence:
-    """The record of a sound run."""
+    """The record of a run that has not diverged."""
     return Divergence(jnp.bool_(False), jnp.int32(0), jnp.int32(0), jnp.float32(0), jnp.float32(0))
 
 
@@ -45,16 +44,16 @@ def observe(
     """Note the first update whose loss or parameters are not at most `bound` (NaN never is)."""
     sound = (loss <= bound) & (parameter <= bound)
     now = Divergence(~sound, epoch, update, loss, parameter)
-    first = ~divergence.happened & ~sound
-    return choose(first, now, divergence)
+    noted: Divergence = optax.tree.where(~divergence.happened & ~sound, now, divergence)
+    return noted
 
 
-class Diverged(Exception):  # noqa: N818 - named for what happened, as it is read
-    """Learning exceeded the bound; the state holds the last sound parameters."""
+class Diverged(Exception):  # noqa: N818 - reads better than DivergedError
+    """Learning exceeded the bound; the state holds the last parameters within it."""
 
 
 def raise_if_diverged(divergence: Divergence) -> None:
-    """Raise `Diverged` with the update and what to try; for a single run."""
+    """Raise `Diverged`, naming the update and possible remedies; for a single run."""
     if not divergence.happened:
         return
     raise Diverged(

@@ -1,5 +1,6 @@
-"""The one training loop: collect, remember, update; for every method and both schedules."""
+"""The training loop, the same for every method and schedule: collect, store, update."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -18,27 +19,25 @@ from pairvdn.acting.policy import (
 )
 from pairvdn.checks import require_at_least
 from pairvdn.learning import replay as replay_memory
-from pairvdn.learning.collector import CollectStats
-from pairvdn.learning.collectors import Collects
+from pairvdn.learning.collectors import Collects, CollectStats
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
-from pairvdn.learning.minibatches import Minibatches
 from pairvdn.learning.records import Metrics, Transition
-from pairvdn.learning.replay import Replay
+from pairvdn.learning.replay import Minibatches, Replay
 from pairvdn.learning.updater import Learned, Updater, UpdateStats
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Value
 
 
 class LearnerState(eqx.Module):
-    """All that training needs to resume, bit for bit. Every leaf is an array, none a typed key."""
+    """The complete state of training: resuming is bit-exact. All leaves are plain arrays."""
 
     learned: Learned
     replay: Replay[Transition]
     collecting: PyTree[Array]  # the state of the collector, with the policy's carry
     key: UInt32[Array, "2"]
     env_steps: Int32[Array, ""]
-    epoch: Int32[Array, ""]  # how many have finished
+    epoch: Int32[Array, ""]  # finished epochs
 
     @property
     def updates(self) -> Int32[Array, ""]:
@@ -47,78 +46,65 @@ class LearnerState(eqx.Module):
 
     @property
     def divergence(self) -> Divergence:
-        """Whether and when learning blew up."""
+        """Whether and when learning diverged."""
         return self.learned.divergence
 
 
+@dataclasses.dataclass(eq=False)
 class Learner:
-    """Trains a value: `init(key)`, then `epoch(state)` as often as wanted; `train(key)` does all.
+    """Trains a value: `init(key)`, then `epoch(state)` repeatedly; `train(key)` runs all epochs.
 
-    One epoch is `rounds_per_epoch` times: every environment makes `agent_steps_per_round` agent
-    steps (epsilon-greedy), the transitions go into the replay, and updates follow on the batches
-    that `minibatches` draws. Before the first epoch every environment makes `random_agent_steps`
-    random ones.
+    An epoch has `rounds_per_epoch` rounds. In a round every environment takes
+    `agent_steps_per_round` epsilon-greedy agent steps, the transitions go into the replay, and
+    updates follow on the batches that `minibatches` draws. Before the first epoch every environment
+    takes `random_agent_steps` random agent steps.
 
     Methods are pure functions of their arguments and may be jitted and vmapped over keys or
     states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
     the state (`donate_argnums=0`) and the replay is updated in place.
 
-    That holds for environments on the device. With environments on the host, call the methods
-    without `jit`: the learner compiles its own parts, and `epoch` donates the state it is given.
+    With environments on the host, call the methods without `jit`: the learner compiles its own
+    parts, and `epoch` donates its argument.
 
-    With several `devices`, this is the part of one of them: `num_envs`, `replay_capacity` and the
-    batch size are its own, and methods must run inside `shard_map` (see `sharding.py`).
+    With several `devices`, this is the learner of one of them: `num_envs`, `replay_capacity` and
+    the batch size are per device, and methods must run inside `shard_map` (see `sharding.py`).
     """
 
-    def __init__(
-        self,
-        collector: Collects,
-        updater: Updater,
-        *,
-        exploration: Exploration,
-        minibatches: Minibatches,
-        num_epochs: int,
-        rounds_per_epoch: int,
-        agent_steps_per_round: int,
-        random_agent_steps: int,
-        replay_capacity: int,
-        devices: Devices = ONE,
-    ) -> None:
+    collector: Collects[Any]
+    updater: Updater
+    _: dataclasses.KW_ONLY
+    exploration: Exploration
+    minibatches: Minibatches
+    num_epochs: int
+    rounds_per_epoch: int
+    agent_steps_per_round: int
+    random_agent_steps: int
+    replay_capacity: int
+    devices: Devices = ONE
+
+    def __post_init__(self) -> None:
         require_at_least(
             1,
-            num_epochs=num_epochs,
-            rounds_per_epoch=rounds_per_epoch,
-            agent_steps_per_round=agent_steps_per_round,
-            replay_capacity=replay_capacity,
+            num_epochs=self.num_epochs,
+            rounds_per_epoch=self.rounds_per_epoch,
+            agent_steps_per_round=self.agent_steps_per_round,
+            replay_capacity=self.replay_capacity,
         )
-        require_at_least(0, random_agent_steps=random_agent_steps)
-        largest = max(agent_steps_per_round, random_agent_steps) * collector.num_envs
-        if replay_capacity < largest:
-            raise ValueError(
-                f"replay_capacity must be at least {largest}, the largest block that is written at "
-                f"once, not {replay_capacity}."
-            )
-        if replay_capacity < minibatches.batch_size:
-            raise ValueError(
-                f"replay_capacity must be at least {minibatches.batch_size}, one batch, "
-                f"not {replay_capacity}."
-            )
-        self.collector = collector
-        self.updater = updater
-        self.exploration = exploration
-        self.minibatches = minibatches
-        self.num_epochs = num_epochs
-        self.rounds_per_epoch = rounds_per_epoch
-        self.agent_steps_per_round = agent_steps_per_round
-        self.random_agent_steps = random_agent_steps
-        self.replay_capacity = replay_capacity
-        self.devices = devices
+        require_at_least(0, random_agent_steps=self.random_agent_steps)
+        collector = self.collector
+        block = max(self.agent_steps_per_round, self.random_agent_steps) * collector.num_envs
+        needed = {"the size of the largest block": block, "one batch": self.minibatches.batch_size}
+        for what, size in needed.items():
+            if self.replay_capacity < size:
+                raise ValueError(
+                    f"replay_capacity must be at least {size}, {what}, not {self.replay_capacity}."
+                )
         if self.most_steps >= 2**31:
             raise ValueError(
-                f"A run of {self.most_steps:,} environment steps is too long to be counted: fewer "
-                f"epochs or environments, below {2**31:,} steps."
+                f"A run may have at most {2**31 - 1:,} environment steps, not {self.most_steps:,}; "
+                "use fewer epochs or environments."
             )
-        self._make_learned = collector.compiled(updater.init)
+        self._make_learned = collector.compiled(self.updater.init)
         self._init_carry = collector.compiled(self._carries)
         self._act = collector.compiled(self._epsilon_greedy)
         self._act_at_random = collector.compiled(self._random)
@@ -128,14 +114,14 @@ class Learner:
 
     @property
     def most_steps(self) -> int:
-        """Environment steps of a run on all devices, if no episode cuts an action repeat short."""
+        """The most environment steps of a run on all devices: no action repeat is cut short."""
         agent_steps = self.num_epochs * self.rounds_per_epoch * self.agent_steps_per_round
         envs = self.collector.num_envs * self.devices.count
         return (self.random_agent_steps + agent_steps) * envs * self.collector.action_repeat
 
     def init(self, key: PRNGKey) -> LearnerState:
-        """A fresh value, environments that have started, and a replay of random agent steps."""
-        # Drawn, not converted: any kind of key gives a raw one, which a file can hold.
+        """A new value, started environments, and a replay of random agent steps."""
+        # Draw a raw key, which can be saved, from any kind of key.
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
         learned: Learned = self._make_learned(value_key)
@@ -146,7 +132,7 @@ class Learner:
         return state
 
     def shape(self) -> LearnerState:
-        """The shapes of what `init` returns; nothing is stepped."""
+        """The shapes of the result of `init`; no environment is stepped."""
         key = jax.random.PRNGKey(0)
         learned = jax.eval_shape(self.updater.init, key)
         zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), learned)
@@ -186,10 +172,7 @@ class Learner:
     def learn(
         self, state: LearnerState, block: Transition, key: PRNGKey
     ) -> tuple[LearnerState, UpdateStats]:
-        """Put a block of transitions into the replay and make the updates of one round.
-
-        This is the half of a round that needs no environment.
-        """
+        """Put a block of transitions into the replay and make the updates of one round."""
         memory = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
             state.learned, memory, self.minibatches, key, state.epoch, self.devices
@@ -203,7 +186,7 @@ class Learner:
         updated: UpdateStats,
         epsilons: Float[Array, " envs"],
     ) -> tuple[LearnerState, Metrics]:
-        """Count the epoch and sum up its metrics."""
+        """Count the epoch and compute its metrics."""
         collected = self.devices.sum(collected)
         env_steps = state.env_steps + collected.env_steps
         updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
@@ -223,11 +206,11 @@ class Learner:
         return eqx.tree_at(lambda s: (s.env_steps, s.epoch), state, counted), metrics
 
     def train(self, key: PRNGKey) -> tuple[LearnerState, Metrics]:
-        """All epochs; every leaf of the metrics has the epochs as its leading axis."""
+        """Run all epochs; every leaf of the metrics has a leading epoch axis."""
         return self.collector.repeat(self.epoch, self.init(key), self.num_epochs)
 
     def value(self, state: LearnerState) -> Value[Any]:
-        """The value that was learned, ready to be called."""
+        """The learned value, ready to be called."""
         return self.updater.value(state.learned)
 
     def _first_state(
@@ -253,7 +236,7 @@ class Learner:
         return Actor(init, functools.partial(self._act, learned, epsilons))
 
     def _random_actor(self, learned: Learned) -> Actor:
-        """Acts at random; the memory of the value sees it, and epsilon-greedy can take over."""
+        """Acts at random and keeps the value's carry, so that epsilon-greedy can take over."""
         init = functools.partial(self._init_carry, learned)
         return Actor(init, functools.partial(self._act_at_random, learned))
 

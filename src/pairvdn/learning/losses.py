@@ -28,7 +28,6 @@ def huber(error: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     return inner * (jnp.abs(error) - 0.5 * inner)
 
 
-# One line per loss: name -> penalty of an error.
 PENALTIES: dict[str, Penalty] = {"squared": squared, "huber": huber}
 
 
@@ -56,8 +55,8 @@ def td_loss(
     """
 
     def networks(model: Value[Any], observation: Array, state: Array) -> Any:
-        # Outside the other vmap, so that networks see the whole batch as one matrix product.
-        return jax.vmap(lambda one, all_: tables(env, model, one, all_))(observation, state)
+        # A vmap of its own, so that networks see the whole batch as one matrix product.
+        return jax.vmap(lambda o, s: tables(env, model, o, s))(observation, state)
 
     tables_t = networks(target, batch.observation_t, batch.state_t)
     actions_t, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)

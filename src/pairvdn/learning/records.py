@@ -1,16 +1,16 @@
-"""Records of learning. `_tm1` is before an agent step, `_t` after it; nothing is called done."""
+"""Records of learning. `_tm1` means before an agent step, `_t` after it."""
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int32
 
 
 class Transition(eqx.Module):
-    """One agent step: all that a temporal-difference target needs.
+    """One agent step: everything that a temporal-difference target needs.
 
-    `reward_t` is the discounted sum of the rewards on the way and `discount_t` the weight of the
-    value at the end: γ to the power of the environment steps taken, or 0 where the episode was
-    terminated. A truncated episode is cut here but keeps its discount: its final observation
-    still has a value. Identifiers of agents are never stored; values append them.
+    `reward_t` is the discounted sum of the rewards within the step. `discount_t` is the weight of
+    the next value: γ to the power of the environment steps taken, or 0 if the episode terminated. A
+    truncated episode keeps its discount, since its final observation still has a value. Agent
+    identifiers are never stored; values append them.
     """
 
     observation_tm1: Float[Array, "n o"]
@@ -24,11 +24,11 @@ class Transition(eqx.Module):
 
 
 class Metrics(eqx.Module):
-    """The numbers of one epoch. Everything is finite, always.
+    """The metrics of one epoch, always finite.
 
-    `mean_return` is over the episodes that finished in this epoch (undiscounted sums of the team
-    reward) and 0 where `episodes` is 0. `loss`, `td_error` and `greedy_value` are means over the
-    epoch's updates and 0 where there was none, which is also what a diverged run shows.
+    `mean_return` averages the undiscounted team returns of the episodes that finished in this epoch
+    and is 0 without any. `loss`, `td_error` and `greedy_value` are means over the epoch's updates
+    and 0 without any, as in a run that has diverged.
     """
 
     epoch: Int32[Array, ""]  # of this epoch, from 0

@@ -1,16 +1,20 @@
-"""Memory of transitions on the device: a ring buffer that is written in place.
+"""Replay: a ring buffer of transitions on the device, and the batches drawn from it.
 
 Every field is one array with the row as its first axis, so a transition is contiguous within each
 field: writing a block and gathering a batch both copy whole rows. Inside `jax.jit` with the
 buffer donated, or carried by a scan, inserting touches only the rows it writes.
 """
 
+import abc
 from typing import Generic, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int32
+
+from pairvdn.checks import require_at_least
+from pairvdn.types import PRNGKey
 
 Item = TypeVar("Item")
 
@@ -30,8 +34,7 @@ class Replay(eqx.Module, Generic[Item]):
 
 def empty_like(block: Item, capacity: int) -> Replay[Item]:
     """An empty replay for items like those of `block` (leading axis: items; may have length 0)."""
-    if capacity < 1:
-        raise ValueError(f"A replay needs room for at least 1 item, not {capacity}.")
+    require_at_least(1, capacity=capacity)
     items = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), block)
     return Replay(items=items, position=jnp.int32(0), size=jnp.int32(0))
 
@@ -62,3 +65,56 @@ def take(replay: Replay[Item], rows: Int32[Array, " b"]) -> Item:
 
     items: Item = jax.tree.map(gather, replay.items)
     return items
+
+
+class Minibatches(eqx.Module):
+    """Chooses the rows of the replay for each update."""
+
+    batch_size: eqx.AbstractVar[int]
+
+    @abc.abstractmethod
+    def rows(
+        self, key: PRNGKey, size: Int32[Array, ""], capacity: int
+    ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
+        """Rows for at most u updates, and the number of updates to make."""
+
+
+class WholePass(Minibatches):
+    """The paper's rule: one shuffled pass over the whole replay; an incomplete batch is dropped."""
+
+    batch_size: int = eqx.field(default=32, static=True)
+
+    def __check_init__(self) -> None:
+        require_at_least(1, batch_size=self.batch_size)
+
+    def rows(
+        self, key: PRNGKey, size: Int32[Array, ""], capacity: int
+    ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
+        """Shuffle the rows in use to the front.
+
+        The replay grows but shapes under `jax.jit` are fixed. So every row draws a random sort key,
+        unused rows get the largest, and batches beyond `size // batch_size` are not used.
+        """
+        draws = jax.random.bits(key, (capacity,), jnp.uint32) >> 1
+        unused = jnp.arange(capacity, dtype=jnp.int32) >= size
+        order = jnp.argsort(jnp.where(unused, jnp.uint32(2**32 - 1), draws)).astype(jnp.int32)
+        most = capacity // self.batch_size
+        batches = order[: most * self.batch_size].reshape(most, self.batch_size)
+        return batches, size // self.batch_size
+
+
+class RandomBatches(Minibatches):
+    """A fixed number of batches, each row drawn uniformly with replacement."""
+
+    batch_size: int = eqx.field(default=512, static=True)
+    num_updates: int = eqx.field(default=1, static=True)
+
+    def __check_init__(self) -> None:
+        require_at_least(1, batch_size=self.batch_size, num_updates=self.num_updates)
+
+    def rows(
+        self, key: PRNGKey, size: Int32[Array, ""], capacity: int
+    ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
+        """Draw rows independently; the remainder is uniform to one part in 2³² / size."""
+        draws = jax.random.bits(key, (self.num_updates, self.batch_size), jnp.uint32)
+        return (draws % size.astype(jnp.uint32)).astype(jnp.int32), jnp.int32(self.num_updates)

@@ -13,12 +13,26 @@ from typing import Any, Literal
 import optax
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
-from pairvdn.envs import Task
-from pairvdn.learning.collectors import collector_for
+from pairvdn.envs import Environment, HostEnvironment, Task
+from pairvdn.learning.collector import Collector
+from pairvdn.learning.collectors import Collects
+from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.learner import Learner
-from pairvdn.learning.minibatches import RandomBatches, WholePass
+from pairvdn.learning.replay import RandomBatches, WholePass
 from pairvdn.learning.updater import Updater
 from pairvdn.values import Value
+
+
+def collector_for(env: Task, **arguments: Any) -> Collects[Any]:
+    """A collector of copies of `env`, on the device or on the host."""
+    if isinstance(env, HostEnvironment):
+        return HostCollector(env, **arguments)
+    if isinstance(env, Environment):
+        return Collector(env, **arguments)
+    raise ValueError(
+        f"{type(env).__name__} is neither an Environment, which is stepped on the device, nor a "
+        "HostEnvironment; from_pettingzoo turns an environment of PettingZoo into the latter."
+    )
 
 
 def paper_learner(
@@ -56,7 +70,7 @@ def paper_learner(
         optimiser: SGD with learning rate 1e-4 if None
         discount: discount factor of one environment step, from 0 to 1
         target_average: share of the target network that is kept at each update (Polyak averaging)
-        target_period: copy the network to its target every so many updates, instead of averaging
+        target_period: updates between copies of the network to its target; none: averaging
         loss: penalty of a temporal-difference error
         gradient_clip: largest norm of a gradient; none: no limit
         double_q: whether the network, not its target, chooses the actions of targets
@@ -128,7 +142,7 @@ def parallel_learner(
         optimiser: Adam with learning rate 5e-4 if None
         discount: discount factor of one environment step, from 0 to 1
         target_average: share of the target network that is kept at each update (Polyak averaging)
-        target_period: copy the network to its target every so many updates, instead of averaging
+        target_period: updates between copies of the network to its target; none: averaging
         loss: penalty of a temporal-difference error
         gradient_clip: largest norm of a gradient; none: no limit
         double_q: whether the network, not its target, chooses the actions of targets

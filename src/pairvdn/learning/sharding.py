@@ -5,9 +5,9 @@ replicated     the value, its target, the optimiser, the key, all counts
 sharded        environments (E / D on each device), replay (capacity / D), batch (B / D)
 exchanged      the mean gradient in every update; sums over the collected data in every epoch
 ```
-Rows of the replay are dealt like cards: row r of the whole is on device r mod D. So the rows in use
-come first, oldest before newest, in the whole and on every device, and a state that was saved on D
-devices fits a single device, or any other number that divides its sizes.
+Replay rows are dealt like cards: row r is on device r mod D. So the rows in use come first, oldest
+before newest, on every device as in the whole replay, and a state saved on D devices can be loaded
+on any number of devices that divides its sizes.
 """
 
 import dataclasses
@@ -41,8 +41,8 @@ class ShardedLearner:
         self._part = part_of(whole, mesh.size)
         self.specs = _specs(whole.shape())
         self.shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), self.specs)
-        # Unchecked: the check requires that every constant carried by a loop is marked as varying,
-        # in third-party environments and optimisers, too. A test compares the copies instead.
+        # Unchecked: the check requires every constant carried by a loop to be marked as varying,
+        # also in third-party environments and optimisers. A test compares the replicas instead.
         self.init = jax.shard_map(
             self._init, mesh=mesh, in_specs=P(), out_specs=self.specs, check_vma=False
         )
@@ -67,7 +67,7 @@ def part_of(whole: Learner, count: int) -> Learner:
     collector = whole.collector
     if not isinstance(collector, Collector):
         raise ValueError(
-            "Environments that are stepped on the host cannot be sharded over devices."
+            "Environments on the host cannot be sharded over devices; use a single device."
         )
     if collector.num_envs == 1 < count:
         raise ValueError(
@@ -80,34 +80,23 @@ def part_of(whole: Learner, count: int) -> Learner:
             least = number - number % count
             near = f"{least} or {least + count}" if least else f"{count}"
             raise ValueError(
-                f"{name} must be a multiple of the number of devices, {count}, not {number}: "
-                f"{near}."
+                f"{name} must be a multiple of the number of devices, {count}, not {number}; "
+                f"use {near}."
             )
         return number // count
 
     batch_size = divide("batch_size", whole.minibatches.batch_size)
-    return Learner(
-        Collector(
-            collector.env,
-            num_envs=divide("num_envs", collector.num_envs),
-            action_repeat=collector.action_repeat,
-            n_step=collector.n_step,
-            discount=collector.discount,
-        ),
-        whole.updater,
-        exploration=whole.exploration,
+    return dataclasses.replace(
+        whole,
+        collector=dataclasses.replace(collector, num_envs=divide("num_envs", collector.num_envs)),
         minibatches=dataclasses.replace(whole.minibatches, batch_size=batch_size),
-        num_epochs=whole.num_epochs,
-        rounds_per_epoch=whole.rounds_per_epoch,
-        agent_steps_per_round=whole.agent_steps_per_round,
-        random_agent_steps=whole.random_agent_steps,
         replay_capacity=divide("replay_capacity", whole.replay_capacity),
         devices=Devices(count),
     )
 
 
 def dealt(tree: Tree, count: int) -> Tree:
-    """Deal the rows of a replay, wherever there is one in the tree, to `count` devices."""
+    """Deal the rows of every replay in the tree to `count` devices."""
 
     def deal(replay: Replay[Any]) -> Replay[Any]:
         items = jax.tree.map(lambda leaf: leaf.reshape(-1, count, *leaf.shape[1:]), replay.items)
@@ -117,7 +106,7 @@ def dealt(tree: Tree, count: int) -> Tree:
 
 
 def gathered(tree: Tree, count: int) -> Tree:
-    """Gather the rows of a replay, wherever there is one in the tree, from `count` devices."""
+    """Gather the rows of every replay in the tree from `count` devices."""
 
     def gather(replay: Replay[Any]) -> Replay[Any]:
         items = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), replay.items)

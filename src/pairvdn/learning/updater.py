@@ -9,16 +9,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int32
 
-from pairvdn.acting.choose import choose
-from pairvdn.checks import require_at_least, require_within
+from pairvdn.checks import require_above, require_at_least, require_one_of, require_within
 from pairvdn.envs import Task
 from pairvdn.learning import divergence
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
-from pairvdn.learning.minibatches import Minibatches
 from pairvdn.learning.records import Transition
-from pairvdn.learning.replay import Replay, take
+from pairvdn.learning.replay import Minibatches, Replay, take
 from pairvdn.types import PRNGKey
 from pairvdn.values import Value
 
@@ -46,11 +44,11 @@ class UpdateStats(eqx.Module):
 
 
 class Updater:
-    """Updates a value from batches of transitions, wherever they come from.
+    """Updates a value from batches of transitions.
 
     `make_value` builds a value from a keyword `key`. The target network is an exponential average,
     θ⁻ ← c θ⁻ + (1 - c) θ after each update with c = `target_average` (the paper's 0.99), or, if
-    `target_period` is given, a copy made every so many updates.
+    `target_period` is given, a copy made every `target_period` updates.
     """
 
     def __init__(
@@ -66,15 +64,12 @@ class Updater:
         target_period: int | None = None,
         divergence_bound: float = 1e9,
     ) -> None:
-        if loss not in PENALTIES:
-            raise ValueError(f"loss must be one of {', '.join(PENALTIES)}, not {loss!r}.")
+        require_one_of(PENALTIES, loss=loss)
         require_within(0, 1, target_average=target_average)
         require_at_least(1, target_period=1 if target_period is None else target_period)
-        if not divergence_bound > 0:
-            raise ValueError(f"divergence_bound must be above 0, not {divergence_bound!r}.")
+        require_above(0, divergence_bound=divergence_bound)
         if gradient_clip is not None:
-            if not gradient_clip > 0:
-                raise ValueError(f"gradient_clip must be above 0, not {gradient_clip!r}.")
+            require_above(0, gradient_clip=gradient_clip)
             optimiser = optax.chain(optax.clip_by_global_norm(gradient_clip), optimiser)
         self.env = env
         self.make_value = make_value
@@ -84,8 +79,8 @@ class Updater:
         self.target_average = target_average
         self.target_period = target_period
         self.divergence_bound = divergence_bound
-        # The other parts of a value, activation functions for example, cannot be carried by a
-        # scan. They are the same for every key, so they are kept here.
+        # A scan cannot carry the non-array parts of a value, such as activation functions. They are
+        # the same for every key and are kept here.
         shape = eqx.filter_eval_shape(make_value, key=jax.random.PRNGKey(0))
         self._rest = eqx.filter(shape, _is_shape, inverse=True)
 
@@ -102,18 +97,18 @@ class Updater:
         )
 
     def value(self, learned: Learned) -> Value[Any]:
-        """The value that was learned, ready to be called."""
+        """The learned value, ready to be called."""
         return self.whole(learned.value)
 
     def whole(self, arrays: Value[Any]) -> Value[Any]:
-        """A value with the parts that are not arrays, ready to be called."""
+        """The arrays of a value combined with its other parts, ready to be called."""
         whole: Value[Any] = eqx.combine(arrays, self._rest)
         return whole
 
     def update(
         self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
     ) -> tuple[Learned, UpdateStats]:
-        """One gradient step; none any more once a step would exceed the divergence bound.
+        """One gradient step; skipped after the first step that would exceed the divergence bound.
 
         With several devices each has its own batch, and all make the same step along the mean of
         their gradients, which is the gradient of the whole batch.
@@ -145,8 +140,8 @@ class Updater:
         updates = learned.updates + 1
         new = Learned(value, self._follow(learned.target, value, updates), optimiser, updates, seen)
         keep = ~seen.happened
-        kept = eqx.tree_at(lambda tree: tree.divergence, choose(keep, new, learned), seen)
-        return kept, choose(keep, UpdateStats(jnp.int32(1), parts), UpdateStats.zero())
+        kept = eqx.tree_at(lambda tree: tree.divergence, optax.tree.where(keep, new, learned), seen)
+        return kept, optax.tree.where(keep, UpdateStats(jnp.int32(1), parts), UpdateStats.zero())
 
     def learn(
         self,
@@ -175,7 +170,8 @@ class Updater:
         self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]
     ) -> Value[Any]:
         if self.target_period is not None:
-            return choose(updates % self.target_period == 0, value, target)
+            copied: Value[Any] = optax.tree.where(updates % self.target_period == 0, value, target)
+            return copied
         rate = self.target_average
 
         def average(old: Array, new: Array) -> Array:

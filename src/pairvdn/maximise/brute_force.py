@@ -6,8 +6,7 @@ from jaxtyping import Array, Float, Int32
 
 from pairvdn.maximise.checks import Numbers
 from pairvdn.maximise.dynamic_programming import forbid
-from pairvdn.maximise.general import problem_on_edges
-from pairvdn.maximise.problem import Problem, maximise
+from pairvdn.maximise.problem import Problem, exact, maximise, problem_on_edges
 from pairvdn.types import Maximum
 
 LIMIT = 10_000_000
@@ -21,7 +20,7 @@ def brute_force(
     mask: Numbers | None = None,
     num_agents: int | None = None,
 ) -> Maximum:
-    """Maximise the sum over edges (i, j) of payoffs[e, a_i, a_j] by looking at all a^n of them.
+    """Maximise the sum over edges (i, j) of payoffs[e, a_i, a_j] by trying all a^n joint actions.
 
     Args:
         payoffs: [e, a, a].
@@ -43,9 +42,8 @@ def brute_force(
     return maximise(_solve_brute_force, problem)
 
 
-def _solve_brute_force(
-    problem: Problem,
-) -> tuple[Int32[Array, " n"], Float[Array, ""], Float[Array, ""]]:
+@exact
+def _solve_brute_force(problem: Problem) -> tuple[Int32[Array, " n"], Float[Array, ""]]:
     assert problem.utilities is not None
     num_agents, num_actions = problem.utilities.shape
     joint = jnp.arange(num_actions**num_agents, dtype=jnp.int32)
@@ -71,4 +69,4 @@ def _solve_brute_force(
     agents = jnp.arange(num_agents, dtype=jnp.int32)
     total, _ = jax.lax.scan(add_agent, total, (agents, problem.utilities, problem.mask))
     best = jnp.argmax(total).astype(jnp.int32)
-    return best // place_values % num_actions, total.max(), total.max()
+    return best // place_values % num_actions, total.max()

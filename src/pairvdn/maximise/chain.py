@@ -8,7 +8,7 @@ from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.dynamic_programming import best_onward, first_best, forbid, pick
 from pairvdn.maximise.graphs import path_edges, ring_edges
-from pairvdn.maximise.problem import Problem, maximise
+from pairvdn.maximise.problem import Problem, exact, maximise
 from pairvdn.types import Maximum
 
 
@@ -61,17 +61,12 @@ def path(
     return maximise(_solve_path, problem)
 
 
-Answer = tuple[Int32[Array, " n"], Float[Array, ""], Float[Array, ""]]
+_solve_ring = exact(lambda problem: _ring_in_lanes(*_arrays(problem)))
+_solve_path = exact(lambda problem: _path_in_lanes(*_arrays(problem)))
 
 
-def _solve_ring(problem: Problem) -> Answer:
-    actions, value = _ring_in_lanes(problem.payoffs, problem.utilities, problem.mask)
-    return actions, value, value
-
-
-def _solve_path(problem: Problem) -> Answer:
-    actions, value = _path_in_lanes(problem.payoffs, problem.utilities, problem.mask)
-    return actions, value, value
+def _arrays(problem: Problem) -> tuple[Array, Array | None, Array | None]:
+    return problem.payoffs, problem.utilities, problem.mask
 
 
 @in_lanes
@@ -121,7 +116,7 @@ def _eliminate(
     tables: Float[Array, "m a a l"],
     mask: Bool[Array, "m a l"] | None,
 ) -> tuple[Float[Array, "c a l"], Float[Array, "m c a l"]]:
-    """G after the last table, and G before each; `c` is what the whole chain is conditioned on.
+    """G after the last table, and G before each; `c` is the condition of the whole chain.
 
     A ring is conditioned on the first agent's action, a path on nothing (c = 1).
     """

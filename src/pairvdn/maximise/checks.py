@@ -1,7 +1,7 @@
-"""Arguments of the maximisers: brought to arrays, or refused with both shapes named.
+"""Arguments of the maximisers: converted to arrays, or refused with both shapes named.
 
-These run before the typed inner functions, so a caller sees the same ValueError with and without
-run-time type checking.
+The checks run before the typed inner functions, so a caller sees the same ValueError with and
+without run-time type checking.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, ArrayLike
 
-# What a caller may hand in; nested lists are convenient in examples.
+# Arguments of callers; nested lists are convenient in examples.
 Numbers = ArrayLike | Sequence[Any]
 
 
 def shape_text(shape: tuple[int | str, ...]) -> str:
-    """A shape as it is written in this package: [n, a, a]."""
+    """A shape in the notation of this package: [n, a, a]."""
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
@@ -55,7 +55,7 @@ def as_mask(mask: Numbers | None, shape: tuple[int, ...]) -> Array | None:
 
 
 def as_indices(name: str, indices: Numbers, shape: tuple[int, ...], limit: int | None) -> Array:
-    """Integer array of this shape; its values are below `limit` where they can be seen."""
+    """Integer array of this shape; values that are not traced must be below `limit`."""
     indices = jnp.asarray(indices)
     if indices.size == 0:
         indices = indices.astype(jnp.int32)
@@ -75,11 +75,9 @@ def _as_floats(name: str, x: Numbers) -> Array:
     x = jnp.asarray(x)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         raise ValueError(f"{name} must be real numbers, got {x.dtype}")
-    return (
-        x
-        if jnp.issubdtype(x.dtype, jnp.floating)
-        else x.astype(jax.dtypes.canonicalize_dtype(float))
-    )
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return x.astype(jax.dtypes.canonicalize_dtype(float))
 
 
 def _require_shape(name: str, x: Array, shape: tuple[int, ...]) -> None:

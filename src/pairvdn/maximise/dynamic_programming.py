@@ -1,7 +1,4 @@
-"""Steps of the dynamic programs: scores and tables of all examples side by side, in lanes.
-
-The last axis `l` holds the batch, see `pairvdn.lanes`.
-"""
+"""Steps of the dynamic programs, in lanes: the last axis `l` is the batch, see `pairvdn.lanes`."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +6,7 @@ from jaxtyping import Array, Float, Int32
 
 
 def forbid(scores: Array, allowed: Array | None) -> Array:
-    """-inf where not allowed. Set, not added: an infinite score must not turn into NaN."""
+    """-inf where not allowed. Not added, so that an infinite score cannot become NaN."""
     return scores if allowed is None else jnp.where(allowed, scores, -jnp.inf)
 
 
@@ -18,7 +15,7 @@ def best_onward(
 ) -> Float[Array, "c y l"]:
     """Max over x of scores[c, x] + table[x, y].
 
-    Action by action: a reduction over the middle axis is no vector operation on a CPU.
+    Action by action, since a reduction over the middle axis is not vectorised on a CPU.
     """
 
     def take_in(x: Array, best: Float[Array, "c y l"]) -> Float[Array, "c y l"]:
@@ -35,9 +32,9 @@ def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:
 
 
 def pick(x: Array, index: Int32[Array, " l"], axis: int) -> Array:
-    """X at a different index along `axis` for each lane.
+    """X at a separate index along `axis` for each lane.
 
-    By comparison: the axis is short, and a gather with an index per lane is no vector operation.
+    By comparison, since the axis is short and a gather with an index per lane is not vectorised.
     """
     positions = jax.lax.broadcasted_iota(jnp.int32, x.shape, axis)
     return jnp.where(positions == jnp.broadcast_to(index, x.shape), x, 0).sum(axis=axis)

@@ -1,14 +1,14 @@
 """Trees, and the paper's graph of successors: cycles with trees hanging on them (appendix A.1).
 
 Every agent i points to one agent f(i). Then each connected part of the graph has exactly one
-cycle. Cut it at its smallest agent, the ROOT: what remains is a tree of agents pointing towards
-the root, and the root's own edge is left over. Condition everything on the root's action c:
+cycle. Cut it at its smallest agent, the ROOT: the rest is a tree of agents pointing towards the
+root, and the root's own edge is left over. Condition everything on the root's action c:
 
     G_v(c, x) = u_v(x) + sum of messages to v,      M_v(c, y) = max over x of G_v(c, x) + Q_v(x, y)
 
 Agent v sends M_v to f(v); the root sends its left-over edge, M_r(c, y) = Q_r(c, y), down to f(r).
-When all messages have come in, the part is worth max over c of G_r(c, c). A tree is the same with
-nothing to condition on. README.md in this folder draws it.
+With all messages received, the maximum of the part is max over c of G_r(c, c). A tree is the same
+without a condition. README.md in this folder draws it.
 """
 
 import equinox as eqx
@@ -23,7 +23,7 @@ from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as
 from pairvdn.maximise.dynamic_programming import forbid, pick
 from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.order import Order, elimination_order, lookup
-from pairvdn.maximise.problem import Problem, maximise
+from pairvdn.maximise.problem import Problem, exact, maximise
 from pairvdn.types import Maximum
 
 
@@ -36,12 +36,12 @@ def successor(
 ) -> Maximum:
     """Maximise the sum over i of payoffs[i, a_i, a_successors[i]]; exact for every such graph.
 
-    O(n a^3) for any number of cycles with trees on them. The successors are traced data: nothing is
-    compiled again when the graph changes, and a batch may hold a different graph in each example.
+    O(n a^3) for any number of cycles with trees on them. Successors are traced data: a new graph
+    needs no new compilation, and each example of a batch may have its own.
 
     Args:
         payoffs: [n, a, a], agent i's table over (a_i, a_successors[i]).
-        successors: [n], whom each agent points to; itself means the diagonal.
+        successors: [n], the successor of each agent; itself means the diagonal.
         utilities: [n, a], added for each agent's own action.
         mask: [n, a], False where an action is not allowed.
 
@@ -101,21 +101,12 @@ def _require_one_tree(parents: Int32[Array, " n"]) -> None:
         )
 
 
-Answer = tuple[Int32[Array, " n"], Float[Array, ""], Float[Array, ""]]
+_solve_successor = exact(lambda problem: _successor_in_lanes(*_arrays(problem)))
+_solve_tree = exact(lambda problem: _tree_in_lanes(*_arrays(problem)))
 
 
-def _solve_successor(problem: Problem) -> Answer:
-    actions, value = _successor_in_lanes(
-        problem.payoffs, problem.edges[:, 1], problem.utilities, problem.mask
-    )
-    return actions, value, value
-
-
-def _solve_tree(problem: Problem) -> Answer:
-    actions, value = _tree_in_lanes(
-        problem.payoffs, problem.edges[:, 1], problem.utilities, problem.mask
-    )
-    return actions, value, value
+def _arrays(problem: Problem) -> tuple[Array, Array, Array | None, Array | None]:
+    return problem.payoffs, problem.edges[:, 1], problem.utilities, problem.mask
 
 
 @in_lanes
@@ -146,7 +137,7 @@ def _tree_in_lanes(
 
 
 class _Parts(eqx.Module):
-    """The problem's numbers, at the places of the order instead of at the agents."""
+    """The arrays of the problem, permuted into elimination order."""
 
     tables: Float[Array, "n a a l"]
     utilities: Float[Array, "n a l"] | None
@@ -161,7 +152,7 @@ def _in_order(order: Order, payoffs: Array, utilities: Array | None, mask: Array
 
 
 def _received(sums: Float[Array, "n *s l"], last_child: Int32[Array, "m l"]) -> Array:
-    """The sum of the messages of all children: it stands at the last child, if there is one."""
+    """The sum of the messages of all children, which is stored at the last child, if any."""
     some = (last_child >= 0).reshape(len(last_child), *[1] * (sums.ndim - 2), -1)
     return jnp.where(some, lookup(sums, jnp.maximum(last_child, 0)), 0)
 
@@ -169,10 +160,10 @@ def _received(sums: Float[Array, "n *s l"], last_child: Int32[Array, "m l"]) -> 
 def _collect(
     order: Order, parts: _Parts, closing: Float[Array, "n c a l"]
 ) -> Float[Array, "n c a l"]:
-    """Send all messages; at each place the sum of those sent to its parent up to this sibling.
+    """Send all messages; each position holds the sum of those to its parent, up to this sibling.
 
-    Siblings stand side by side in the order, so that their messages add up in the carry. A root's
-    place is where it sends its left-over edge; what it receives is complete only at the end.
+    Siblings are adjacent in the order, so their messages add up in the carry. At its position a
+    root sends its left-over edge; the messages that it receives are complete only at the end.
     """
 
     def send(
@@ -184,15 +175,15 @@ def _collect(
         if own.utilities is not None:
             score = score + own.utilities[None]
         score = forbid(score, None if own.mask is None else own.mask[None])
-        # One reduction, not `best_onward`: what was just looked up is not a plain vector anyway.
+        # One reduction instead of `best_onward`: gathered arrays are no plain vectors anyway.
         message = (score[:, :, None] + own.tables[None]).max(axis=1)
         message = jnp.where(is_root, close, message)
         running = message + jnp.where(is_first, 0, running)
         return (jax.lax.dynamic_update_index_in_dim(sums, running, k, 0), running), None
 
     nothing_sent = (jnp.zeros_like(closing), jnp.zeros_like(closing[0]))
-    places = jnp.arange(len(closing))
-    steps = (places, parts, closing, order.last_child, order.is_root, order.is_first)
+    positions = jnp.arange(len(closing))
+    steps = (positions, parts, closing, order.last_child, order.is_root, order.is_first)
     return jax.lax.scan(send, nothing_sent, steps)[0][0]
 
 
@@ -213,7 +204,7 @@ def _decide(
     root_scores = scores(_received(root_sums, order.last_child))
     value = jnp.where(order.is_root, root_scores.max(axis=1), 0).sum(axis=0)
     root_actions = jnp.argmax(root_scores, axis=1).astype(jnp.int32)
-    # With the roots decided, only one row of each table of sums is of interest.
+    # With the roots decided, only one row of each table of sums matters.
     condition = jnp.minimum(lookup(root_actions, order.root), num_conditions - 1)
     rows = sums.reshape(num_agents * num_conditions, num_actions, lanes)
     row = jnp.where(order.last_child < 0, -1, order.last_child * num_conditions + condition)
@@ -223,12 +214,12 @@ def _decide(
     def choose(
         actions: Int32[Array, "n l"], x: tuple[Array, Array, Array, Array]
     ) -> tuple[Int32[Array, "n l"], None]:
-        place, response, parent, is_root = x
+        position, response, parent, is_root = x
         best = pick(response, lookup(actions, parent[None])[0], axis=0)
-        best = jnp.where(is_root, actions[place], best)
-        return jax.lax.dynamic_update_index_in_dim(actions, best, place, 0), None
+        best = jnp.where(is_root, actions[position], best)
+        return jax.lax.dynamic_update_index_in_dim(actions, best, position, 0), None
 
-    places = jnp.arange(num_agents)
-    steps = (places, responses, order.parent, order.is_root)
+    positions = jnp.arange(num_agents)
+    steps = (positions, responses, order.parent, order.is_root)
     actions, _ = jax.lax.scan(choose, root_actions, steps, reverse=True)
-    return lookup(actions, order.places), value
+    return lookup(actions, order.positions), value

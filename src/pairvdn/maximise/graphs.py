@@ -1,4 +1,4 @@
-"""Coordination graphs as lists of edges, and what a joint action is worth on them."""
+"""Coordination graphs as lists of edges, and the value of a joint action on them."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
@@ -31,9 +31,9 @@ def tree_edges(parents: Numbers) -> Int32[Array, "n 2"]:
 def evaluate(
     payoffs: Numbers, edges: Numbers, actions: Numbers, *, utilities: Numbers | None = None
 ) -> Float[Array, ""]:
-    """What `actions` are worth: the sum over edges (i, j) of payoffs[e, a_i, a_j], plus utilities.
+    """The value of `actions`: the sum over edges (i, j) of payoffs[e, a_i, a_j], plus utilities.
 
-    An agent whose action is -1 (nothing to choose) counts for nothing.
+    An action of -1 (no allowed action) contributes nothing.
     """
     payoffs = as_payoffs(payoffs, "e")
     actions = jnp.asarray(actions)
@@ -52,7 +52,7 @@ def chosen_sum(
     """The sum of the chosen entries: linear, so it is its own derivative.
 
     Selecting by comparison instead of indexing keeps gradients free of scatters, which are slow on
-    a CPU, and ignores whatever the other entries hold.
+    a CPU, and ignores NaN and infinities in the other entries.
     """
     chosen: Bool[Array, "n a"] = actions[:, None] == jnp.arange(payoffs.shape[1])[None, :]
     pair = chosen[edges[:, 0], :, None] & chosen[edges[:, 1], None, :]

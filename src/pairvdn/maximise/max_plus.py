@@ -4,14 +4,19 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.maximise.bound import upper_bound
+from pairvdn.checks import require_at_least
 from pairvdn.maximise.checks import Numbers
 from pairvdn.maximise.dynamic_programming import forbid
-from pairvdn.maximise.general import problem_on_edges, without_loops
 from pairvdn.maximise.graphs import chosen_sum
-from pairvdn.maximise.problem import Problem, maximise
+from pairvdn.maximise.problem import (
+    Answer,
+    Problem,
+    maximise,
+    problem_on_edges,
+    without_loops,
+)
 from pairvdn.types import Maximum
 
 
@@ -32,9 +37,9 @@ def max_plus(
         b_i(x)  = u_i(x) + sum of the messages to i
 
     less their mean, so that they stay bounded on graphs with cycles. After each iteration every
-    agent takes its best b_i; the best joint action seen so far is kept. On a tree with a unique
+    agent takes its best b_i; the best joint action so far is kept. On a tree with a unique
     maximum the answer is exact after as many iterations as the longest path has edges. `bound` is
-    an upper bound on the true maximum, from as many iterations of diffusion (bound.py); it is
+    an upper bound on the true maximum, from as many iterations of diffusion (`upper_bound`); it is
     computed only if it is used.
 
     Args:
@@ -47,15 +52,12 @@ def max_plus(
 
     Ties: each agent the smallest of its best actions; the first joint action seen stays.
     """
-    if iterations < 0:
-        raise ValueError(f"iterations must be at least 0, got {iterations}")
+    require_at_least(0, iterations=iterations)
     problem = problem_on_edges(payoffs, edges, utilities, mask, num_agents)
     return maximise(partial(_solve_max_plus, iterations), problem)
 
 
-def _solve_max_plus(
-    iterations: int, problem: Problem
-) -> tuple[Int32[Array, " n"], Float[Array, ""], Float[Array, ""]]:
+def _solve_max_plus(iterations: int, problem: Problem) -> Answer:
     payoffs, utilities = without_loops(problem)
     start, end = problem.edges[:, 0], problem.edges[:, 1]
     mask = problem.mask
@@ -95,9 +97,71 @@ def _solve_max_plus(
 
 
 def _centre(messages: Float[Array, "e a"], allowed: Array | None) -> Float[Array, "e a"]:
-    """Less the mean over allowed actions; 0 for the others, which nobody reads."""
+    """Less the mean over allowed actions; 0 for the others, which are never read."""
     if allowed is None:
         return messages - messages.mean(axis=1, keepdims=True)
     count = jnp.maximum(allowed.sum(axis=1, keepdims=True, dtype=messages.dtype), 1)
     mean = jnp.where(allowed, messages, 0).sum(axis=1, keepdims=True) / count
     return jnp.where(allowed, messages - mean, 0)
+
+
+# The terms moved from each edge to its first and its second agent, by action.
+Terms = tuple[Float[Array, "e a"], Float[Array, "e a"]]
+
+
+def upper_bound(
+    payoffs: Float[Array, "e a a"],
+    edges: Int32[Array, "e 2"],
+    utilities: Float[Array, "n a"],
+    mask: Bool[Array, "n a"] | None,
+    iterations: int,
+) -> Float[Array, ""]:
+    """A number that no allowed joint action exceeds; there must be no edges (i, i).
+
+    Moving terms d between an edge (i, j) and its agents does not change the value of any joint
+    action, and maximising each part separately bounds the sum:
+
+        b_i(x)    = u_i(x) + sum of d_e(x) over the edges of i
+        r_e(x, y) = payoffs[e, x, y] - d_e(x) - d_e(y)
+        bound     = sum over i of max b_i  +  sum over e of max r_e
+
+    Each iteration makes agents and edges agree better: half of every edge's maximum over the other
+    end moves to each agent, which then divides its sum equally among its edges (Kovalevsky
+    and Koval's diffusion; Werner, "A linear programming approach to max-sum problem", 2007).
+    The smallest bound seen counts; benchmarks/maximise.py prints how tight it is.
+    """
+    first, second = edges[:, 0], edges[:, 1]
+    if mask is None:
+        mask = jnp.ones_like(utilities, dtype=bool)
+    allowed = mask[first], mask[second]
+    both = allowed[0][:, :, None] & allowed[1][:, None, :]
+    degree = jnp.zeros(len(utilities), payoffs.dtype).at[first].add(1).at[second].add(1)
+    share = 1 / jnp.maximum(degree, 1)[:, None]
+
+    def agents(terms: Terms) -> Float[Array, "n a"]:
+        return utilities.at[first].add(terms[0]).at[second].add(terms[1])
+
+    def rest(terms: Terms) -> Float[Array, "e a a"]:
+        return forbid(payoffs - terms[0][:, :, None] - terms[1][:, None, :], both)
+
+    def bound(terms: Terms) -> Float[Array, ""]:
+        of_agents = forbid(agents(terms), mask).max(axis=1)
+        return of_agents.sum() + rest(terms).max(axis=(1, 2)).sum()
+
+    def diffuse(carry: tuple[Terms, Array], _: None) -> tuple[tuple[Terms, Array], None]:
+        terms, smallest = carry
+        left = rest(terms)
+        # Forbidden actions have a maximum of -inf, which must not spread.
+        terms = (
+            terms[0] + jnp.where(allowed[0], left.max(axis=2), 0) / 2,
+            terms[1] + jnp.where(allowed[1], left.max(axis=1), 0) / 2,
+        )
+        shared = agents(terms) * share
+        terms = terms[0] - shared[first], terms[1] - shared[second]
+        return (terms, jnp.minimum(smallest, bound(terms))), None
+
+    nothing = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
+    apart = forbid(utilities, mask).max(axis=1).sum() + forbid(payoffs, both).max(axis=(1, 2)).sum()
+    start = ((nothing, nothing), apart)
+    (_, smallest), _ = jax.lax.scan(diffuse, start, None, length=iterations)
+    return jnp.asarray(smallest)

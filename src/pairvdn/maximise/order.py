@@ -1,4 +1,4 @@
-"""In which order to eliminate the agents of a successor graph, as array operations in lanes."""
+"""The elimination order of a successor graph, computed with array operations in lanes."""
 
 from functools import partial
 
@@ -12,17 +12,17 @@ _FEW = 64
 
 
 class Order(eqx.Module):
-    """Places 0 to n-1: children before parents, and the children of one parent side by side.
+    """Positions 0 to n-1: children before parents, and the children of one parent adjacent.
 
-    A root is treated as a child of the agent it points to, because that is where it sends its
-    left-over edge. Everything is indexed by place, except `places`.
+    A root counts as a child of the agent it points to, which receives its left-over edge.
+    Everything is indexed by position, except `positions`.
     """
 
-    agents: Int32[Array, "n l"]  # who stands at this place
-    places: Int32[Array, "n l"]  # where this agent stands
-    parent: Int32[Array, "n l"]  # the place of the agent it points to
-    root: Int32[Array, "n l"]  # the place of the root of its part
-    last_child: Int32[Array, "n l"]  # the place of its last child, -1 if it has none
+    agents: Int32[Array, "n l"]  # the agent at this position
+    positions: Int32[Array, "n l"]  # the position of this agent
+    parent: Int32[Array, "n l"]  # the position of the agent it points to
+    root: Int32[Array, "n l"]  # the position of the root of its part
+    last_child: Int32[Array, "n l"]  # the position of its last child, -1 without children
     is_root: Bool[Array, "n l"]
     is_first: Bool[Array, "n l"]  # the first of its siblings
 
@@ -37,14 +37,14 @@ def elimination_order(successors: Int32[Array, "n l"]) -> Order:
     key_of_children = (num_agents - depth) * num_agents + agents
     key = lookup(key_of_children, successors)
     order = _stable_argsort(key)
-    places = _inverse(order)
+    positions = _inverse(order)
     keys = lookup(key, order)
     is_first = jnp.concatenate([jnp.ones_like(keys[:1], bool), keys[1:] != keys[:-1]])
     return Order(
         agents=order,
-        places=places,
-        parent=lookup(places, lookup(successors, order)),
-        root=lookup(places, lookup(roots, order)),
+        positions=positions,
+        parent=lookup(positions, lookup(successors, order)),
+        root=lookup(positions, lookup(roots, order)),
         last_child=_last_equal(keys, lookup(key_of_children, order)),
         is_root=lookup(roots, order) == order,
         is_first=is_first,
@@ -52,7 +52,7 @@ def elimination_order(successors: Int32[Array, "n l"]) -> Order:
 
 
 def lookup(x: Array, index: Int32[Array, "m l"]) -> Array:
-    """x[index] along the first axis, with an index of its own for each lane."""
+    """x[index] along the first axis, with separate indices for each lane."""
     index = index.reshape(index.shape[0], *[1] * (x.ndim - 2), index.shape[-1])
     return jnp.take_along_axis(x, index, axis=0, mode="clip")
 
@@ -101,11 +101,11 @@ def _inverse(permutation: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
 
 
 def _last_equal(keys: Int32[Array, "n l"], wanted: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
-    """Where in the sorted keys the wanted one stands last, -1 if nowhere."""
+    """The last index of each wanted key in the sorted keys, -1 if it does not occur."""
     if len(keys) > _FEW:
         search = jax.vmap(partial(jnp.searchsorted, side="right"), -1, -1)
-        place = jnp.asarray(search(keys, wanted), jnp.int32) - 1
+        index = jnp.asarray(search(keys, wanted), jnp.int32) - 1
     else:
-        place = (keys[None] <= wanted[:, None]).sum(axis=1, dtype=jnp.int32) - 1
-    found = (place >= 0) & (lookup(keys, jnp.maximum(place, 0)) == wanted)
-    return jnp.where(found, place, -1)
+        index = (keys[None] <= wanted[:, None]).sum(axis=1, dtype=jnp.int32) - 1
+    found = (index >= 0) & (lookup(keys, jnp.maximum(index, 0)) == wanted)
+    return jnp.where(found, index, -1)

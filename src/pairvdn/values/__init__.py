@@ -1,4 +1,4 @@
-"""Joint values: an encoder, a graph, heads, and a maximiser."""
+"""Joint values, built from an encoder, a graph, heads and a maximiser."""
 
 import importlib
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from pairvdn.values.graphs import Pairs
 from pairvdn.values.pairs import HasPairs, SumOverPairs
 from pairvdn.values.utilities import HasUtilities
 
-# One line per method: its name and its class, which is imported when it is first needed.
+# One line per method: its name and its class, which is imported on first use.
 _REGISTRY: dict[str, str] = {
     "dcg": "pairvdn.values.dcg:Dcg",
     "dqn": "pairvdn.values.dqn:Dqn",
@@ -38,8 +38,8 @@ def constructor(method: str) -> Callable[..., Value[Any]]:
     if method not in _REGISTRY:
         raise ValueError(f"There is no method {method!r}; {hint(method, _REGISTRY)}")
     module, _, attribute = _REGISTRY[method].partition(":")
-    found: Callable[..., Value[Any]] = getattr(importlib.import_module(module), attribute)
-    return found
+    method_class: Callable[..., Value[Any]] = getattr(importlib.import_module(module), attribute)
+    return method_class
 
 
 def make(method: str, spec: EnvSpec, /, *, key: PRNGKey, **arguments: Any) -> Value[Any]:
@@ -48,7 +48,7 @@ def make(method: str, spec: EnvSpec, /, *, key: PRNGKey, **arguments: Any) -> Va
 
 
 def maker(method: str, spec: EnvSpec, /, **arguments: Any) -> Callable[..., Value[Any]]:
-    """`make` as a function of `key` alone: learners build values with it."""
+    """`make` as a function of `key` only, for learners."""
     return partial(make, method, spec, **arguments)
 
 

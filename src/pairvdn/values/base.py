@@ -24,8 +24,8 @@ class Inputs(eqx.Module):
         """The positions; ValueError if none were given."""
         if self.positions is None:
             raise ValueError(
-                "This value needs the positions of the agents: pass positions, as "
-                "env.positions(observation, state) returns them."
+                "This value needs the positions of the agents: pass "
+                "positions=env.positions(observation, state)."
             )
         return self.positions
 
@@ -38,10 +38,10 @@ class Value(eqx.Module, Generic[Tables]):
         actions, best = value.greedy(tables, mask)
         predicted = value.evaluate(tables, actions)
 
-    The networks of the heads run in `tables` and only there. `evaluate` and `greedy` are cheap and
-    read the same tables, so a learner pays for one pass per observation. `num_heads` is the number
-    of predictions per joint action: 1 for a joint value, one per agent for independent learners.
-    Each has its own temporal-difference error, so no method is a special case for the learner.
+    Only `tables` runs the networks of the heads. `evaluate` and `greedy` are cheap and read its
+    result, so a learner pays for one pass per observation. `num_heads` is the number of predictions
+    per joint action: 1 for a joint value, one per agent for independent learners. Each has its own
+    temporal-difference error, so no method is a special case for the learner.
 
     A method has an `encoder`, a `num_heads` (a class attribute or a static field), and implements
     `compute_tables`, `evaluate` and `greedy`.
@@ -75,9 +75,9 @@ class Value(eqx.Module, Generic[Tables]):
         state: Float[Array, " s"],
         positions: Float[Array, "n k"] | None = None,
     ) -> Tables:
-        """Check the shapes, which costs nothing in a compiled program, and run the heads.
+        """Check the shapes, which is free in a compiled program, and run the heads.
 
-        `positions` are needed by values that pair agents by where they are.
+        Values that pair agents by position need `positions`.
         """
         require_shape(
             "features",
@@ -94,6 +94,6 @@ class Value(eqx.Module, Generic[Tables]):
         state: Float[Array, " s"],
         positions: Float[Array, "n k"] | None = None,
     ) -> Tables:
-        """The tables of the first observation of an episode, or of any one without memory."""
+        """The tables of an observation without memory, as at the start of an episode."""
         features, _ = self.encoder(self.encoder.init_carry(), observation)
         return self.tables(features, state, positions)

@@ -19,8 +19,8 @@ MAX_JOINT_ACTIONS = 2**14
 class Dqn(Value[Float[Array, " joint"]]):
     """Q(h_1, ..., h_n, ·) as one table of all aⁿ joint actions (Mnih et al., arXiv 1312.5602).
 
-    The joint action (a_1, ..., a_n) is entry Σ_i a_i a^(n-i). There is only one network, so
-    `shared` only decides whether it sees the (constant) identifiers.
+    The joint action (a_1, ..., a_n) is entry Σ_i a_i a^(n-i). There is only one network: `shared`
+    merely decides whether it sees the (constant) identifiers.
     """
 
     encoder: Encoder[Any]
@@ -54,13 +54,13 @@ class Dqn(Value[Float[Array, " joint"]]):
         self, tables: Float[Array, " joint"], actions: Int32[Array, " n"]
     ) -> Float[Array, " 1"]:
         """Q(o, a)."""
-        place = self.spec.num_actions ** np.arange(actions.shape[0] - 1, -1, -1, dtype=np.int32)
-        return tables[(actions * place).sum(keepdims=True)]
+        digits = self.spec.num_actions ** np.arange(actions.shape[0] - 1, -1, -1, dtype=np.int32)
+        return tables[(actions * digits).sum(keepdims=True)]
 
     def greedy(
         self, tables: Float[Array, " joint"], mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """Compare all joint actions; of equal ones the first. If none is allowed, as `Maximum`."""
+        """The first of the best joint actions; -1 and -inf or NaN as for `Maximum`."""
         num_agents, num_actions = mask.shape
         joint = np.indices((num_actions,) * num_agents, dtype=np.int32).reshape(num_agents, -1)
         allowed = jnp.take_along_axis(mask, joint, axis=1).all(axis=0)

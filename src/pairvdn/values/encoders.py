@@ -1,4 +1,4 @@
-"""Encoders: the features of each agent, from its observation and, where there is one, a memory."""
+"""Encoders: the features of each agent, from its observation and an optional memory."""
 
 import abc
 from typing import Any, Generic, Literal, TypeVar
@@ -18,10 +18,10 @@ ENCODERS = ("none", "mlp")
 
 
 class Encoder(eqx.Module, Generic[Carry]):
-    """h_i for every agent i: what the heads of a value read instead of the observation.
+    """The features h_i of every agent i, which the heads of a value read.
 
-    A recurrent encoder has one hidden state per agent, and optionally the agents' last actions, in
-    its carry. The carry starts at `init_carry`, where an episode starts, and is handed on:
+    The carry of a recurrent encoder holds one hidden state per agent, and optionally the agents'
+    last actions. An episode starts with `init_carry`, and every step returns the next carry:
 
         features, carry = encoder(carry, observation)
         carry = encoder.acted(carry, actions)
@@ -76,7 +76,7 @@ class FeedForward(Encoder[tuple[()]]):
     def encode(
         self, carry: tuple[()], observation: Float[Array, "n o"]
     ) -> tuple[Float[Array, "n f"], tuple[()]]:
-        """The features, whatever came before."""
+        """The features of this observation only."""
         return self.features(observation), carry
 
     def acted(self, carry: tuple[()], actions: Int32[Array, " n"]) -> tuple[()]:
@@ -101,8 +101,7 @@ class NoEncoder(FeedForward):
 class MlpEncoder(FeedForward):
     """h_i = activation(W_2 activation(W_1 (o_i, id_i) + b_1) + b_2), both layers of width `size`.
 
-    The activation, the normalisation, and the choice between one network and one for each agent are
-    those of the heads.
+    Activation, normalisation and parameter sharing are those of the heads.
     """
 
     spec: EnvSpec = eqx.field(static=True)
@@ -145,7 +144,7 @@ def make_encoder(
     """The encoder that these `NetworkArguments` name, and the key and arguments for the heads.
 
     This signature holds the default of every network argument. Without an encoder the heads get
-    the whole `key`, so that they do not depend on there being encoders.
+    the undivided `key`.
     """
     require_one_of(ENCODERS, encoder=encoder)
     heads: HeadArguments = {

@@ -1,4 +1,4 @@
-"""Graphs: which agents are paired, and how a sum over these pairs is maximised."""
+"""Graphs: the pairs of agents, and the maximisation of a sum over them."""
 
 import abc
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from pairvdn.values.base import Inputs
 from pairvdn.values.layout import below_or_beside, left_to_right, nearest
 from pairvdn.values.orientation import Orientation, orient
 
-# Computes the tables of all ordered pairs, in a pass of its own.
+# Computes the tables of all ordered pairs in a separate pass.
 TablesOfAllPairs = Callable[[], Float[Array, "n n a a"]]
 
 
@@ -28,7 +28,7 @@ class Pairs(eqx.Module):
     utilities: Float[Array, "n a"] | None
 
     def scaled(self, factors: Float[Array, " e"]) -> "Pairs":
-        """Each table times a factor of its own."""
+        """Each table times its factor."""
         return Pairs(self.edges, factors[:, None, None] * self.payoffs, self.utilities)
 
     def mean(self) -> "Pairs":
@@ -38,14 +38,14 @@ class Pairs(eqx.Module):
 
 
 class Graph(eqx.Module):
-    """Who is paired with whom, fixed or chosen at every step, and the maximum over such a graph.
+    """The pairs of agents, fixed or chosen at every step, and the maximum over them.
 
-    A graph may have parameters. The number of edges is always the same.
+    A graph may have parameters. The number of edges is fixed.
     """
 
     @abc.abstractmethod
     def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "e 2"]:
-        """The pairs at these inputs; `all_tables` is there for graphs that depend on the tables."""
+        """The pairs for these inputs; a graph may depend on `all_tables`."""
 
     @abc.abstractmethod
     def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
@@ -74,7 +74,7 @@ class RingGraph(Graph):
 
 
 class FixedRing(RingGraph):
-    """A ring in a fixed order, which is an array of the model: saved with it, never trained."""
+    """A ring in a fixed order, which is saved with the model but never trained."""
 
     agents: Int32[Array, " n"]
 
@@ -129,7 +129,7 @@ class PartnerGraph(Graph):
 
 
 class Nearest(PartnerGraph):
-    """The partner is the nearest other agent; of equally near ones, the one of smaller index."""
+    """The partner is the nearest other agent; ties go to the smaller index."""
 
     def partners(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, " n"]:
         """See `layout.nearest`."""
@@ -166,8 +166,8 @@ class WidestSpread(PartnerGraph):
 class FixedGraph(Graph):
     """Fixed edges: maximised exactly where no component has more than one cycle, else by max-plus.
 
-    `graph` is a name or the edges themselves. With `exact=False` max-plus runs in any case;
-    `iterations` is the number of its rounds.
+    `graph` is a name or a list of edges. `exact=False` always uses max-plus, with `iterations`
+    rounds.
     """
 
     fixed_edges: Int32[Array, "e 2"]
@@ -192,7 +192,7 @@ class FixedGraph(Graph):
         return self.fixed_edges
 
     def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
-        """The maximum where it is exact, else the best joint action that max-plus found."""
+        """The exact maximum if the graph allows it, else the best joint action of max-plus."""
         utilities = pairs.utilities
         if self.orientation is not None:
             own = self.orientation.tables(pairs.payoffs)
@@ -221,10 +221,8 @@ def graph_edges(graph: str | Sequence[Sequence[int]], num_agents: int) -> np.nda
         edges = np.asarray(graph)
     if edges.ndim != 2 or edges.shape[1] != 2 or not len(edges):
         raise ValueError(
-            f"graph must have at least one edge (i, j), but its edges have shape {edges.shape}."
+            f"graph must be a list of at least one edge (i, j), not of shape {edges.shape}."
         )
     if edges.min() < 0 or edges.max() >= num_agents:
-        raise ValueError(
-            f"The edges of graph must join agents 0 to {num_agents - 1}, but are {edges.tolist()}."
-        )
+        raise ValueError(f"graph must join agents 0 to {num_agents - 1}, not {edges.tolist()}.")
     return edges.astype(np.int32)

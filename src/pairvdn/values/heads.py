@@ -1,4 +1,4 @@
-"""Heads: the utilities of agents and the payoff tables of pairs, from the agents' features."""
+"""Heads: from the agents' features to utilities of agents and payoff tables of pairs."""
 
 from typing import Any, Unpack
 
@@ -17,10 +17,10 @@ from pairvdn.values.networks import GroupNetwork, HeadArguments
 
 
 class GroupHead(eqx.Module):
-    """A vector for each group of m agents, from their features and, if asked for, their offsets.
+    """A vector for each group of m agents, from their features and, optionally, their offsets.
 
-    With an `offset_scale` the network sees how far from the first member the others stand, as
-    tanh(distance / `offset_scale`), to the side and above.
+    With an `offset_scale` the network sees the offsets from the first member to the others, along
+    both axes, as tanh(offset / `offset_scale`).
     """
 
     network: GroupNetwork
@@ -83,7 +83,7 @@ class UtilityHead(eqx.Module):
 
 
 class PairHead(eqx.Module):
-    """Q_ij(h_i, h_j, ·, ·) for the pairs of any graph, and Q_i(h_i, ·) if asked for.
+    """Q_ij(h_i, h_j, ·, ·) for the pairs of any graph and, optionally, Q_i(h_i, ·).
 
     With `rank` r a table is Σ_r f_r(a_i) g_r(a_j), and the network gives f and g: 2ra outputs
     instead of a². With separate parameters the k-th of `num_pairs` pairs has the k-th network;
@@ -139,7 +139,7 @@ class PairHead(eqx.Module):
         return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
 
     def all_tables(self, inputs: Inputs) -> Float[Array, "n n a a"]:
-        """The tables of all ordered pairs (i, j); with separate parameters by the i-th network."""
+        """The tables of all ordered pairs (i, j); separate parameters use the i-th network."""
         n = inputs.features.shape[0]
         edges = jnp.stack(jnp.indices((n, n), dtype=jnp.int32), axis=2)
         if self.payoffs.network.shared:

@@ -1,4 +1,4 @@
-"""The layout of the agents: their order, their neighbours and the offsets between them."""
+"""The layout of the agents in space: their order, neighbours and offsets."""
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +12,10 @@ OFFSET_SIZE = 2  # offsets use the first two coordinates
 def left_to_right(
     positions: Float[Array, "n k"], column_gap: float | None = None
 ) -> Int32[Array, " n"]:
-    """The agents by their first coordinate, equal ones by index; or column by column.
+    """The agents by their first coordinate, ties by index; or column by column.
 
-    With `column_gap` the order is that of `columns`: agents on top of each other stay next to each
-    other in the order, which a tiny shift to the side would otherwise undo.
+    With `column_gap` the order is that of `columns`: stacked agents stay adjacent in the order,
+    even if one is shifted a little to the side.
     """
     if column_gap is None:
         return jnp.argsort(positions[:, 0], stable=True).astype(jnp.int32)
@@ -27,9 +27,9 @@ def columns(
 ) -> tuple[Int32[Array, " n"], Bool[Array, " n"]]:
     """The agents column by column, and whether each of them, in that order, starts a column.
 
-    A column is a run of agents, from left to right, in which each is less than `gap` to the right
-    of the one before. Columns are ordered from left to right, and the agents of one column from
-    bottom to top, by their second coordinate.
+    A column is a run of agents from left to right, each less than `gap` to the right of the
+    previous one. Columns are ordered from left to right, and agents within a column from bottom to
+    top, by their second coordinate.
     """
     x = positions[:, 0]
     order = jnp.argsort(x, stable=True).astype(jnp.int32)
@@ -41,18 +41,18 @@ def columns(
 
 
 def below_or_beside(positions: Float[Array, "n k"], gap: float) -> Int32[Array, " n"]:
-    """For every agent the one below it in its column, or the foot of the next column.
+    """The partner of every agent: the one below it in its column, or the foot of the next column.
 
-    The foot of a column, its lowest agent, is paired with the foot of the next column to the right,
-    and that of the rightmost column with that of the leftmost: the feet form a ring, and the
-    columns are trees on it. The foot of a single column is its own partner.
+    The foot, the lowest agent of a column, is paired with the foot of the next column to the right,
+    and the last foot with the first: the feet form a ring, and the columns are trees on it. The
+    foot of a single column is its own partner.
     """
     order, starts = columns(positions, gap)
-    place = jnp.arange(order.shape[0], dtype=jnp.int32)
+    position = jnp.arange(order.shape[0], dtype=jnp.int32)
     none = jnp.int32(order.shape[0])
-    later = jnp.append(jnp.where(starts, place, none)[1:], none)
-    next_foot = jax.lax.cummin(later, reverse=True)  # the first place that is a foot, after this
-    partner = jnp.where(starts, jnp.where(next_foot == none, 0, next_foot), place - 1)
+    later = jnp.append(jnp.where(starts, position, none)[1:], none)
+    next_foot = jax.lax.cummin(later, reverse=True)  # the position of the next foot
+    partner = jnp.where(starts, jnp.where(next_foot == none, 0, next_foot), position - 1)
     return jnp.zeros_like(order).at[order].set(order[partner])
 
 
@@ -70,16 +70,16 @@ def offsets(
 
 
 def nearest(positions: Float[Array, "n k"]) -> Int32[Array, " n"]:
-    """For every agent the other agent at the smallest distance; of equal ones the smaller index."""
+    """The nearest other agent of every agent; ties go to the smaller index."""
     squares = ((positions[:, None] - positions[None]) ** 2).sum(axis=-1)
     itself = jnp.eye(positions.shape[0], dtype=bool)
     return jnp.argmin(jnp.where(itself, jnp.inf, squares), axis=1).astype(jnp.int32)
 
 
 def require_locatable(spec: EnvSpec, method: str, *, instead: str) -> None:
-    """Raise ValueError if the environment has no positions; the message says what to use."""
+    """Raise ValueError if the environment has no positions; suggest `instead`."""
     if not spec.has_positions:
         raise ValueError(
-            f"{method} needs the positions of the agents, which this environment does not offer; "
+            f"{method} needs the positions of the agents, which this environment does not have; "
             f"use {instead}."
         )

@@ -1,4 +1,4 @@
-"""Networks that give a table to every group of agents: one agent, a pair, or all of them."""
+"""Networks that compute a table for every group of agents: one agent, a pair, or all."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ class HeadArguments(LayerArguments, total=False):
 
 
 class NetworkArguments(HeadArguments, total=False):
-    """The keyword arguments that every method hands on to its networks.
+    """The keyword arguments that every method passes to its networks.
 
     Their defaults are those of `encoders.make_encoder`.
 
@@ -54,7 +54,7 @@ class NetworkArguments(HeadArguments, total=False):
 
 
 class Mlp(eqx.Module):
-    """A multi-layer perceptron on rows, or a stack of k of them, each on rows of its own.
+    """A multi-layer perceptron on rows, or a stack of k of them, each with its own rows.
 
     z_0 = x,  z_l = activation(z_(l-1) W_l + b_l),  y = z_(L-1) W_L + b_L,
     with W and b initially uniform in ±1/√(inputs), and those of the last layer times `final_scale`.
@@ -79,7 +79,7 @@ class Mlp(eqx.Module):
     ) -> None:
         sizes = (input_size, *hidden_sizes, output_size)
         if min(sizes) < 1:
-            raise ValueError(f"Layer sizes must be positive, but are {sizes}.")
+            raise ValueError(f"Layer sizes must be at least 1, not {sizes}.")
         require_one_of(ACTIVATIONS, activation=activation)
         number_within("final_scale", final_scale, 0, math.inf)
         weights, biases = [], []
@@ -98,14 +98,14 @@ class Mlp(eqx.Module):
         return self.after_first_product(rows_product(x, self.weights[0]))
 
     def after_first_product(self, z: Float[Array, "*k r i"]) -> Float[Array, "*k r j"]:
-        """The outputs, given z = x W_1: callers may compute this product in another way."""
+        """The outputs for z = x W_1, a product that callers may compute in another way."""
         z = z + self.biases[0][..., None, :]
         for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
             z = rows_product(self.activate(z), weight) + bias[..., None, :]
         return z
 
     def activate(self, z: Float[Array, "*k r j"]) -> Float[Array, "*k r j"]:
-        """The activation of a hidden layer, normalised first if asked for."""
+        """The activation of a hidden layer, after the optional normalisation."""
         return ACTIVATIONS[self.activation](normalise(z) if self.layer_norm else z)
 
 
@@ -115,9 +115,9 @@ def normalise(z: Float[Array, "*k j"]) -> Float[Array, "*k j"]:
 
 
 def bounded(state: Float[Array, " s"]) -> Float[Array, " s"]:
-    """S / max(1, rms(s)): a state of ordinary size as it is, a large one shrunk to size 1.
+    """S / max(1, rms(s)): shrinks large states to size 1 and leaves others unchanged.
 
-    Unlike LayerNorm it does not erase a state of one number, or how large small states are.
+    Unlike LayerNorm it preserves a state of one number, and the size of small states.
     """
     return state / jnp.sqrt(jnp.maximum(1.0, jnp.mean(state**2)))
 
@@ -126,12 +126,12 @@ class GroupNetwork(eqx.Module):
     """A vector for each of g groups of m agents, from the features of the group's members.
 
     The groups are m = 1 (an agent's utilities), m = 2 (a pair's table; the paper, eq. 2) or all
-    agents (a joint table). This is the one place that knows how parameters are shared:
+    agents (a joint table). Only this class knows how parameters are shared:
 
     - shared: one network for all groups, with input (h_1, ..., h_m, context, id_1, ..., id_m),
       where h are the features of the members and id is one-hot over the agents; without
-      `identifiers`, agents with the same features are treated the same, whatever their number;
-    - separate: the k-th group has a network of its own, with input (h_1, ..., h_m, context).
+      `identifiers`, agents with the same features are treated the same;
+    - separate: one network per group, with input (h_1, ..., h_m, context).
 
     `context_size` numbers describe the group as a whole, for example the distances in it.
 
@@ -191,8 +191,8 @@ class GroupNetwork(eqx.Module):
     ) -> Float[Array, "g j"]:
         """The first layer of a shared network, before its bias, as one product for each group.
 
-        The rows of W that belong to identifiers are looked up: the same sum as a product with the
-        one-hot vectors, at a cost that does not grow with their length.
+        The rows of W for identifiers are looked up: the same sum as a product with the one-hot
+        vectors, at a cost independent of their length.
         """
         x, weight = _joined(features, groups, context), self.mlp.weights[0]
         z = rows_product(x, weight[: x.shape[1]])

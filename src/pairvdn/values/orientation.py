@@ -1,4 +1,4 @@
-"""Successor form of a graph: every edge is owned by one of its ends, which makes maxima exact."""
+"""Successor form of a graph: every edge is owned by one of its ends, so maxima are exact."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from jaxtyping import Array, Bool, Float, Int32
 
 
 class Orientation(eqx.Module):
-    """A graph as a successor graph: every edge is owned by one of its ends, no two by the same.
+    """A graph as a successor graph: every agent owns at most one edge, and every edge has an owner.
 
-    This is possible exactly where no component has more than one cycle (rings, trees, forests,
-    trees on a ring), and there `maximise.successor` is exact.
+    This is possible exactly if no component has more than one cycle (rings, trees, forests, trees
+    on a ring); `maximise.successor` is then exact.
     """
 
-    owned: Int32[Array, " n"]  # the edge that an agent owns, 0 where it owns none
+    owned: Int32[Array, " n"]  # the edge that an agent owns, 0 if it owns none
     owns: Bool[Array, " n"]
     backwards: Bool[Array, " n"]  # the owner is the edge's second end
     successors: Int32[Array, " n"]  # the other end of an agent's edge, or itself
@@ -32,14 +32,14 @@ class Orientation(eqx.Module):
         self.successors = jnp.asarray(successors)
 
     def tables(self, payoffs: Float[Array, "e a a"]) -> Float[Array, "n a a"]:
-        """Each agent's table of (its own action, its successor's), 0 for one that owns no edge."""
+        """Each agent's table of (its own action, its successor's), 0 if it owns no edge."""
         own = payoffs[self.owned]
         turned = jnp.where(self.backwards[:, None, None], own.mT, own)
         return jnp.where(self.owns[:, None, None], turned, 0.0)
 
 
 def orient(edges: np.ndarray, num_agents: int) -> Orientation | None:
-    """Find an owner for every edge, or None where a component has more than one cycle."""
+    """Find an owner for every edge; None if a component has more than one cycle."""
     owners = [-1] * len(edges)
     free = set(range(num_agents))  # agents that own nothing yet
     waiting = {agent: set[int]() for agent in free}  # edges without owner, at each end
@@ -47,8 +47,8 @@ def orient(edges: np.ndarray, num_agents: int) -> Orientation | None:
         for agent in ends:
             waiting[agent].add(edge)
     for _ in range(len(edges)):
-        # An agent with a single edge left may own it without taking it from another. If there is
-        # no such agent, all free agents with edges are on cycles, and any of them may begin.
+        # An agent with a single remaining edge can safely own it. Without such an agent, all free
+        # agents with edges are on cycles, and any of them may start.
         candidates = [agent for agent in free if waiting[agent]]
         if not candidates:
             return None

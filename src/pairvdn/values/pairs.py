@@ -1,4 +1,4 @@
-"""A joint value that is a sum over pairs: the contract that all pair-wise methods share."""
+"""A joint value that is a sum over pairs: the common base of pair-wise methods."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,7 +12,7 @@ from pairvdn.values.graphs import Graph, Pairs
 
 @runtime_checkable
 class HasPairs(Protocol):
-    """A value that is a sum over pairs, as numbers to look at."""
+    """A value whose sum over pairs can be inspected."""
 
     def pairs(self, tables: Any) -> Pairs:
         """The sum that `evaluate` computes and `greedy` maximises."""
@@ -39,7 +39,7 @@ class SumOverPairs(Value[Pairs]):
     def greedy(
         self, tables: Pairs, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """The maximum that the graph finds."""
+        """The maximum over the graph."""
         best = self.graph.maximum(tables, mask)
         return best.actions, best.value[None]
 

@@ -26,7 +26,18 @@ from pairvdn.values.pairs import SumOverPairs
 PARTNERS = ("positions", "below", "spread")
 
 
-class PairVdn(SumOverPairs):
+class PairHeadsOnGraph(SumOverPairs):
+    """A pair-wise value whose tables are those of its heads on its graph."""
+
+    encoder: Encoder[Any]
+    heads: PairHead
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """The tables of all pairs of the graph."""
+        return self.heads(self.graph, inputs)
+
+
+class PairVdn(PairHeadsOnGraph):
     """Q(o, a) = Σ_k Q_ij(h_i, h_j, a_i, a_j), i and j the k-th and next agent on a ring; eq. 2.
 
     Args:
@@ -35,8 +46,6 @@ class PairVdn(SumOverPairs):
         utilities: whether each agent also has a utility of its own.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: FixedRing
 
     def __init__(
@@ -53,17 +62,13 @@ class PairVdn(SumOverPairs):
         self.graph = FixedRing(order, spec.num_agents, key=order_key)
         self.heads = PairHead(self.encoder, utilities=utilities, key=head_key, **heads)
 
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of all neighbours, in the order of the ring."""
-        return self.heads(self.graph, inputs)
 
+class SortedPairVdn(PairHeadsOnGraph):
+    """PairVDN on a ring through the agents from left to right, sorted anew at every step.
 
-class SortedPairVdn(SumOverPairs):
-    """PairVDN on a ring through the agents as they stand now, from left to right.
-
-    The agents are sorted by their first coordinate at every step (equal ones by index), so that
-    neighbours in space are partners; the rightmost agent is the partner of the leftmost. With
-    separate parameters the k-th network belongs to the k-th agent from the left.
+    The agents are sorted by their first coordinate (ties by index), so that neighbours in space are
+    partners; the rightmost agent is the partner of the leftmost. With separate parameters the k-th
+    network belongs to the k-th agent from the left.
 
     Args:
         utilities: whether each agent also has a utility of its own.
@@ -73,8 +78,6 @@ class SortedPairVdn(SumOverPairs):
             tanh(distance / offset_scale); without it the network sees features only.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: SortedRing
 
     def __init__(
@@ -94,13 +97,9 @@ class SortedPairVdn(SumOverPairs):
             self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
 
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of all neighbours, from left to right."""
-        return self.heads(self.graph, inputs)
 
-
-class NearestPairVdn(SumOverPairs):
-    """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the partner that i chooses now; appendix A.1.
+class NearestPairVdn(PairHeadsOnGraph):
+    """Q(o, a) = Σ_i Q_ij(h_i, h_j, a_i, a_j), j the current partner of i; appendix A.1.
 
     Args:
         partner: how an agent chooses its partner: the nearest by `positions`; the agent `below` it,
@@ -112,8 +111,6 @@ class NearestPairVdn(SumOverPairs):
             tanh(distance / offset_scale); without it the network sees features only.
     """
 
-    encoder: Encoder[Any]
-    heads: PairHead
     graph: PartnerGraph
 
     def __init__(
@@ -130,7 +127,7 @@ class NearestPairVdn(SumOverPairs):
         self.graph = partner_graph(partner, column_gap)
         if partner == "spread":
             if offset_scale is not None:
-                raise ValueError("partner='spread' has no positions: leave out offset_scale.")
+                raise ValueError("partner='spread' does not use positions: omit offset_scale.")
         else:
             instead = "partner='spread' to choose partners by their tables"
             require_locatable(spec, "pairvdn-nearest", instead=instead)
@@ -139,10 +136,6 @@ class NearestPairVdn(SumOverPairs):
             self.encoder, utilities=utilities, offset_scale=offset_scale, key=key, **heads
         )
 
-    def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of every agent and its partner."""
-        return self.heads(self.graph, inputs)
-
 
 def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
     """The graph of `NearestPairVdn` for these arguments."""
@@ -150,7 +143,7 @@ def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
     if partner == "below":
         if column_gap is None:
             raise ValueError(
-                "partner='below' needs column_gap, such as half the width of an agent."
+                "partner='below' needs column_gap, for example half the width of an agent."
             )
         return Below(column_gap)
     if column_gap is not None:
@@ -161,9 +154,8 @@ def partner_graph(partner: str, column_gap: float | None) -> PartnerGraph:
 class WeightedPairVdn(SumOverPairs):
     """Q(o, s, a) = Σ_k w_k(s) Q_ij(h_i, h_j, a_i, a_j) on the ring of PairVDN; appendix A.1.
 
-    The weights may be negative: the maximum does not need monotonicity. They are
-    w(s) = 1 + f(s), where f is a network whose last layer starts at 0, so that learning starts from
-    PairVDN. Utilities, if any, have no weight.
+    The weights w(s) = 1 + f(s) may be negative: the maximum does not need monotonicity. The last
+    layer of the network f starts at 0, so learning starts from PairVDN. Utilities have no weight.
 
     Args:
         order: order of the agents on the ring: by index, drawn at random once, or a list that

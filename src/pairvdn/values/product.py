@@ -1,10 +1,10 @@
 """A matrix product that stays two-dimensional under `vmap`, in both directions of differentiation.
 
 Values are written for one example, and learners batch them with `vmap`. For a plain `x @ w` with
-x[r, f] and a batch b this gives XLA a product of a three-dimensional array, whose gradient with
-respect to w is slower on a CPU than that of the same numbers as x[b·r, f]. This primitive is
-`x @ w` with a batching rule that folds the batch into the rows, so the products that XLA sees,
-forward and backward, are the large flat ones.
+x[r, f] and a batch b, XLA sees a product of a three-dimensional array, whose gradient with respect
+to w is slower on a CPU than that of the same numbers as x[b·r, f]. This primitive is `x @ w` with a
+batching rule that folds the batch into the rows, so XLA sees large flat products, forward and
+backward.
 """
 
 # mypy: allow-untyped-calls

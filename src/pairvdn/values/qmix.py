@@ -59,15 +59,15 @@ class HyperMixer(eqx.Module):
     """Hypernetworks that make a `Mixer` from the global state.
 
     Initially the generated W_1 and w_2 have variance 1/(inputs of their layer), the fan-in rule
-    for generated weights of arXiv 2312.08399. The paper takes this for a state of numbers with
-    variance 1, and puts it all into the weights of the hypernetwork; but a generated weight is
-    proportional to the state and multiplies another one, so a large state makes gradient steps
-    that grow with its fourth power, and a state of zeros makes weights 0 with gradient 0.
+    for generated weights of arXiv 2312.08399. The paper assumes state entries of variance 1 and
+    puts this variance into the weights of the hypernetwork. But generated weights are proportional
+    to the state and multiply each other: gradient steps grow with the fourth power of a large
+    state, and a state of zeros gives weights of 0 with gradient 0.
 
-    `bounded_state` (the default) hands s / (√size · max(1, rms(s))) to the hypernetworks, of length
-    at most 1, and splits the variance evenly between their weights and biases: the same spread of
-    initial mixers, with gradient steps of a size that depends on neither the state's scale nor its
-    length. It also starts with b_1 = 0 and b_2 small. False is the paper's form.
+    `bounded_state` (the default) passes s / (√size · max(1, rms(s))), of length at most 1, to the
+    hypernetworks and splits the variance evenly between their weights and biases: the same spread
+    of initial mixers, and gradient steps that depend on neither the scale nor the length of the
+    state. It also starts with b_1 = 0 and b_2 small. False is the paper's form.
     """
 
     weight_1: Generator

@@ -1,4 +1,4 @@
-"""Methods with one utility per agent, of which each agent maximises its own: IQL and VDN."""
+"""Methods in which each agent maximises its own utility: IQL and VDN."""
 
 from typing import Any, Protocol, Unpack, runtime_checkable
 
@@ -17,7 +17,7 @@ from pairvdn.values.networks import NetworkArguments
 
 @runtime_checkable
 class HasUtilities(Protocol):
-    """A value in which every agent has a utility of its own, as numbers to look at."""
+    """A value whose utilities, one per agent and action, can be inspected."""
 
     def utilities(self, tables: Any) -> Float[Array, "n a"]:
         """Q_i(h_i, ·) for every agent i."""
@@ -32,7 +32,7 @@ def chosen(utilities: Float[Array, "n a"], actions: Int32[Array, " n"]) -> Float
 def best(
     utilities: Float[Array, "n a"], mask: Bool[Array, "n a"]
 ) -> tuple[Int32[Array, " n"], Float[Array, " n"]]:
-    """Each agent's best allowed action and its utility; of equal ones the smallest action.
+    """Each agent's best allowed action and its utility; ties go to the smallest action.
 
     As for `Maximum`: an agent without an allowed action has value -inf, one with NaN in an allowed
     entry has NaN, and both have action -1.
@@ -69,7 +69,7 @@ class Iql(Value[Float[Array, "n a"]]):
     def greedy(
         self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " h"]]:
-        """Each agent's own best allowed action; an agent that has none does not stop others."""
+        """Each agent's best allowed action, independent of the other agents."""
         return best(tables, mask)
 
     def utilities(self, tables: Float[Array, "n a"]) -> Float[Array, "n a"]:
@@ -91,7 +91,7 @@ class SumOfUtilities(Value[Float[Array, "n a"]]):
     def greedy(
         self, tables: Float[Array, "n a"], mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """Each agent's own best action: the sum is largest where every term is."""
+        """Each agent's best action, which maximises the sum."""
         actions, values = best(tables, mask)
         return jnp.where((actions >= 0).all(), actions, -1), values.sum(keepdims=True)
 
@@ -116,11 +116,11 @@ class Vdn(SumOfUtilities):
 
 
 class NeighbourVdn(SumOfUtilities):
-    """VDN with more to see: Q(o, a) = Σ_i Q_i((h_i, h_l, h_r), a_i), l and r the neighbours of i.
+    """VDN with wider inputs: Q(o, a) = Σ_i Q_i((h_i, h_l, h_r), a_i), l and r the neighbours of i.
 
     The neighbours are those on the ring of `pairvdn-sorted`. Each agent sees more than a pair of
-    `pairvdn-sorted` does, and still chooses alone: where the ring does better, it is because of the
-    joint tables, not because of the information.
+    `pairvdn-sorted` does, but its utility depends on its own action only: if the ring performs
+    better, the reason is the joint tables, not the information.
 
     Args:
         column_gap: agents closer than this from left to right form a column and are ordered from

@@ -11,8 +11,8 @@ from unchecked_types import unchecked_types
 
 from pairvdn import envs
 from pairvdn.envs.adapters.jaxmarl import from_jaxmarl, to_jaxmarl
-from pairvdn.envs.adapters.jaxmarl.library import lenient
 from pairvdn.envs.adapters.jaxmarl.named import constructor
+from pairvdn.envs.adapters.jaxmarl.original import lenient
 
 pytest.importorskip("jaxmarl", reason="needs pip install 'pairvdn[jaxmarl]'")
 
@@ -162,7 +162,7 @@ def test_overcooked_is_truncated_by_its_clock():
         ("MPE_simple_spread_v3", {"team_reward": "max"}, "sum, mean"),
         ("overcooked", {"layout": "nowhere"}, "cramped_room"),
         ("hanabi", {}, "give max_steps"),
-        ("storm", {}, "only one observation per agent"),
+        ("storm", {}, "must return an observation for each agent"),
     ],
 )
 def test_what_does_not_fit_is_refused(name, arguments, says):
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_refused(name, arguments, says):
 def test_import_keeps_quiet_and_the_streams():
     code = """
 import io, sys
-from pairvdn.envs.adapters.jaxmarl.library import library
+from pairvdn.envs.adapters.jaxmarl.original import library
 own, mine = sys.__stdout__, io.StringIO()
 sys.stderr = mine
 library()

@@ -100,7 +100,7 @@ def test_a_missing_package_is_named_with_the_command(missing, name, says, monkey
 
 
 def test_other_prefixes():
-    with pytest.raises(ConfigError, match="'petingzoo' is no prefix; try pettingzoo:MODULE"):
+    with pytest.raises(ConfigError, match="'petingzoo' is not a prefix; try pettingzoo:MODULE"):
         load_preset("petingzoo:mpe2.simple_spread_v3")
     with pytest.raises(ValueError, match="from_pettingzoo"):
         envs.make("pettingzoo:small_zoo.Ladder")

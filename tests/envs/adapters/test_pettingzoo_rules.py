@@ -151,7 +151,7 @@ def test_empty_pictures_are_noticed():
 
 
 def test_new_pixels_need_not_cover_whole_ones():
-    from pairvdn.envs.adapters.pettingzoo.images import Shrink
+    from pairvdn.envs.adapters.pettingzoo.layout import Shrink
 
     picture = np.array([[255, 0, 0], [255, 0, 0]], np.uint8)
     halves = Shrink((2, 3), (1, 2), grey=True)(picture)

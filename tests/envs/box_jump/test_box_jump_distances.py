@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pairvdn.envs.box_jump.distances import Distances, by_all_pairs, by_row
+from pairvdn.envs.box_jump.observe import Distances, by_all_pairs, by_row
 
 BATCH = 3
 

@@ -216,13 +216,13 @@ def test_a_step_does_not_grow_with_the_number_of_agents(kitchen_from):
 
 CROWDED = [{"Plate": {"COUNT": 2, "X_POSITION": [2], "Y_POSITION": [4]}}]
 WRONG_LEVELS = {
-    "LEVEL_LAYOUT must be of one length": room(LEVEL_LAYOUT="--\n-"),
+    "LEVEL_LAYOUT must be non-empty and equally long": room(LEVEL_LAYOUT="--\n-"),
     "may name Cutboard, Blender, Deliversquare, not 'Switch'": room(
         STATIC_OBJECTS=[{"Switch": at([2], [2])}]
     ),
     "outside the level of 5 x 5": room(DYNAMIC_OBJECTS=[{"Plate": at([5], [0])}]),
-    "Plate may find no place: it has 1": room(DYNAMIC_OBJECTS=CROWDED),
-    "Plate may find no place: it has 0": room(DYNAMIC_EXCLUDED_POSITIONS=[[2, 4]]),
+    "Plate may find no free cell: it has 1": room(DYNAMIC_OBJECTS=CROWDED),
+    "Plate may find no free cell: it has 0": room(DYNAMIC_EXCLUDED_POSITIONS=[[2, 4]]),
     "at least one plate or food": room(DYNAMIC_OBJECTS=[]),
     "room for 1 agents, not 2": room(AGENTS=[ALONE]),
     "Y_POSITION is missing in Plate": room(DYNAMIC_OBJECTS=[{"Plate": {"X_POSITION": [2]}}]),
@@ -241,7 +241,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
     bread = room(DYNAMIC_OBJECTS=[{"Plate": at([2], [4])}, {"Bread": at([1], [0])}])
     counts = {"Cutboard": 1, "Counter": 14, "Deliversquare": 1, "Plate": 1, "Bread": 1, "Agent": 2}
     meta.write_text(json.dumps([counts]))
-    with pytest.raises(ValueError, match=r"may be 2 of Bread .* leaves room for 1"):
+    with pytest.raises(ValueError, match=r"may have 2 of Bread .* has room for only 1"):
         kitchen_from(bread, meta=str(meta))
 
 
@@ -252,7 +252,7 @@ def test_a_meta_file_without_room_is_refused(kitchen_from, tmp_path):
         ({"level": "nowhere"}, "known are coop_test, .* and paths ending in .json"),
         ({"level": "nowhere.json"}, "There is no level file"),
         ({"recipes": ("Soup",)}, "recipes must be one of TomatoSalad, .*, not 'Soup'"),
-        ({"recipes": ("TomatoSalad",) * 5}, "recipes must be 1 to 4"),
+        ({"recipes": ("TomatoSalad",) * 5}, "recipes must have 1 to 4"),
         ({"max_step": 5}, "did you mean 'max_steps'?"),
         ({"max_steps": 0}, "max_steps must be at least 1"),
         ({"recipe_reward": math.inf}, "recipe_reward must be a finite number"),

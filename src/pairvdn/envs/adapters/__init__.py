@@ -1,1 +1,1 @@
-"""Environments of other libraries under our contract, and ours with their interfaces."""
+"""Adapters: environments of other libraries under our contract, and the reverse."""

@@ -1,9 +1,9 @@
-"""Keeping XLA from computing the same thing several times.
+"""`once`: keeps XLA from computing an expression several times.
 
-XLA:CPU fuses an expression into each of its consumers, so what feeds four arrays is computed four
-times, and what feeds those again sixteen times. It never repeats what it deems expensive, and a
-division counts as such. Hence `once`: a division by a 1 that the compiler cannot know. It changes
-no bit of any value. (An optimization barrier does not stop the fusion on the CPU.)
+XLA:CPU fuses an expression into each of its consumers: with four consumers it is computed four
+times, and after another such level sixteen times. It never repeats an expensive operation, and a
+division counts as one. Hence `once` divides by a 1 that the compiler cannot know, which changes no
+bit. (An optimization barrier does not stop the fusion on the CPU.)
 """
 
 from typing import Protocol, TypeVar, runtime_checkable
@@ -17,14 +17,14 @@ Tree = TypeVar("Tree")
 
 @runtime_checkable
 class Once(Protocol):
-    """Returns the pytree of floats that it is given."""
+    """Returns its argument, a pytree of floats, unchanged."""
 
     def __call__(self, tree: Tree, /) -> Tree:
         """See the module."""
 
 
 def once_by(steps: Int32[Array, "*b"]) -> Once:
-    """The function `once`; `steps`, any counter that is never negative, hides the 1."""
+    """The function `once`; `steps`, a counter that is never negative, hides the 1."""
     one = jnp.where(jnp.ravel(steps)[0] < 0, 2.0, 1.0)
 
     def once(tree: Tree, /) -> Tree:

@@ -1,4 +1,4 @@
-"""Where two boxes, or a box and the floor, touch.
+"""Contacts of two boxes, or of a box and the floor.
 
 All boxes are equal squares, so the separating-axis test and the clipping of the two touching faces
 have a closed form without branches. As in Box2D a contact keeps a skin between shapes: they rest
@@ -17,13 +17,13 @@ HALF = 0.5  # half the side of a box
 SKIN = 0.02  # twice Box2D's b2_polygonRadius
 SLOP = 0.005  # Box2D's b2_linearSlop
 BAUMGARTE = 0.2  # share of an overlap that one position iteration removes at a point, as in Box2D
-MAX_CORRECTION = 0.2  # and the most that it moves
+MAX_CORRECTION = 0.2  # the most that one iteration moves
 FACE_PREFERENCE = 0.0005  # the first box's face wins ties, as in Box2D (0.1 b2_linearSlop)
-APART = 1e3  # a gap that means: there is no such point
+APART = 1e3  # the gap of a point that does not exist
 
 
 class Place(NamedTuple):
-    """Where a box is, with the cosine and sine of its angle."""
+    """The centre of a box, and the cosine and sine of its angle."""
 
     x: Rows
     y: Rows
@@ -32,11 +32,11 @@ class Place(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """How box A touches box B.
+    """The contact of box A with box B.
 
-    `normal` is a unit vector from A to B. `points` are seen from A's centre and ordered along the
+    `normal` is a unit vector from A to B. `points` are relative to A's centre and ordered along the
     tangent (-ny, nx), so that a point keeps its index from step to step. `gaps` are the distances
-    at the points, less the skin. `side` is the side of A on which B lies: 1 to 4.
+    at the points, less the skin. `side` is the side of A that faces B: 1 to 4.
     """
 
     normal: tuple[Rows, Rows]
@@ -55,7 +55,7 @@ def quarter_turn(cos: Rows, sin: Rows) -> tuple[Rows, Rows]:
 
 
 def side_of(x: Rows, y: Rows) -> Int8[Array, "*shape"]:
-    """The side of a square around the origin that the point lies at: 1 to 4."""
+    """The side of a square around the origin that faces the point: 1 to 4."""
     across = jnp.where(x > 0, 1, 2)
     along = jnp.where(y > 0, 3, 4)
     return jnp.where(jnp.abs(x) >= jnp.abs(y), across, along).astype(jnp.int8)
@@ -64,20 +64,20 @@ def side_of(x: Rows, y: Rows) -> Int8[Array, "*shape"]:
 def touch(a: Place, b: Place, once: Once) -> Touch:
     """Contact of two unit squares.
 
-    With d from A to B, seen from A as (ax, ay) and from B as (bx, by), the separation along a face
+    Let d from A to B be (ax, ay) in A's frame and (bx, by) in B's. The separation along a face
     normal of A is max(|ax|, |ay|) - h, and of B max(|bx|, |by|) - h, with the same h: the reference
-    face belongs to the box that sees the other farther out along one of its own axes. In the frame
-    (normal, tangent) of the reference box, the other box's facing side is a line of slope k, which
-    is cut off at the ends of the reference face; the two ends of what is left are the points.
+    face belongs to the box in whose frame the other is farther out along an axis. In the frame
+    (normal, tangent) of the reference box, the facing side of the other box is a line of slope k,
+    clipped at the ends of the reference face; the ends of the clipped line are the points.
     """
     dx, dy = b.x - a.x, b.y - a.y
     ax, ay = a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx
     bx, by = b.cos * dx + b.sin * dy, b.cos * dy - b.sin * dx
     ax, ay, bx, by = once((ax, ay, bx, by))
-    seen_from_a = jnp.maximum(jnp.abs(ax), jnp.abs(ay))
-    seen_from_b = jnp.maximum(jnp.abs(bx), jnp.abs(by))
+    out_from_a = jnp.maximum(jnp.abs(ax), jnp.abs(ay))
+    out_from_b = jnp.maximum(jnp.abs(bx), jnp.abs(by))
     # 1: the reference face is A's, -1: it is B's. Everything below is in the reference's frame.
-    flip = once(jnp.where(seen_from_b > seen_from_a + FACE_PREFERENCE, -1.0, 1.0))
+    flip = once(jnp.where(out_from_b > out_from_a + FACE_PREFERENCE, -1.0, 1.0))
     by_b = flip < 0
     fx, fy = jnp.where(by_b, bx, ax), jnp.where(by_b, by, ay)
     across = jnp.abs(fx) >= jnp.abs(fy)
@@ -93,7 +93,7 @@ def touch(a: Place, b: Place, once: Once) -> Touch:
     low = once(jnp.maximum(face_t - HALF * cos, -HALF))
     high = once(jnp.minimum(face_t + HALF * cos, HALF))
     low_n, high_n = face_n - (low - face_t) * k, face_n - (high - face_t) * k
-    # Seen from B the tangent points the other way, so the order of the points turns round.
+    # In B's frame the tangent is reversed, and so is the order of the points.
     along = jnp.where(by_b, high, low), jnp.where(by_b, low, high)
     out = jnp.where(by_b, high_n, low_n), jnp.where(by_b, low_n, high_n)
     origin = jnp.where(by_b, dx, 0.0), jnp.where(by_b, dy, 0.0)
@@ -117,7 +117,7 @@ def touch(a: Place, b: Place, once: Once) -> Touch:
 
 
 class FloorTouch(NamedTuple):
-    """How boxes touch the floor: the ends of the lower side, seen from the centre, and the gaps."""
+    """Contacts with the floor: the ends of the lower side, relative to the centre, and the gaps."""
 
     points: tuple[tuple[Rows, Rows], tuple[Rows, Rows]]
     gaps: tuple[Rows, Rows]

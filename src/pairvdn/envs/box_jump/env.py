@@ -1,5 +1,6 @@
 """Box Jump, the environment."""
 
+import dataclasses
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -9,7 +10,6 @@ from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.base import Environment, Share
 from pairvdn.envs.box_jump.compute_once import Once, once_by
-from pairvdn.envs.box_jump.measures import measures, shares
 from pairvdn.envs.box_jump.observe import (
     OWN_NUMBERS,
     SCALINGS,
@@ -18,7 +18,7 @@ from pairvdn.envs.box_jump.observe import (
     observe,
 )
 from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, num_pairs
-from pairvdn.envs.box_jump.reward import agent_rewards, count_best
+from pairvdn.envs.box_jump.reward import agent_rewards, count_best, measures, shares
 from pairvdn.envs.box_jump.scene import scene
 from pairvdn.envs.box_jump.start import start
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
@@ -27,7 +27,7 @@ from pairvdn.envs.scene import Scene
 from pairvdn.lanes import in_lanes
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
-CHUNK_BYTES = 2**22  # of contacts; more at a time fall out of the cache
+CHUNK_BYTES = 2**22  # of contacts in a chunk, which must fit the cache
 MOST_EXAMPLES = 512  # in a chunk
 PAIR_BYTES = {False: 64, True: 32}  # of a contact between boxes, by `fixed_rotation`
 
@@ -139,12 +139,12 @@ class BoxJump(Environment[BoxJumpState]):
 
     @property
     def seconds_per_step(self) -> float:
-        """How much time passes in a step."""
+        """The simulated time of a step."""
         return self.parameters.substeps * self.parameters.time_step
 
     @property
     def _chunk(self) -> int:
-        """How many examples are simulated together."""
+        """The number of examples that are simulated together."""
         example = num_pairs(self.parameters) * PAIR_BYTES[self.parameters.fixed_rotation]
         return min(max(CHUNK_BYTES // example, 32), MOST_EXAMPLES)
 
@@ -158,7 +158,7 @@ class BoxJump(Environment[BoxJumpState]):
         parameters, n = self.parameters, self.num_agents
         bodies = start(key, parameters)
         best = jnp.float32(parameters.best_start)
-        if parameters.start_tower:  # what stands already is no gain
+        if parameters.start_tower:  # the initial tower is no gain
             best = jnp.maximum(best, jnp.max(bodies.y) - 0.5)
         state = BoxJumpState(
             bodies=bodies,
@@ -189,7 +189,7 @@ class BoxJump(Environment[BoxJumpState]):
     def positions(
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
-        """Centres of the boxes, in box widths; one that fell is at the height it is seen at."""
+        """Centres of the boxes in box widths; a fallen box is at its observed height."""
         scaling = SCALINGS[self.parameters.scaling]
         x = scaling.place_x(observation[:, 0], self.parameters.width)
         return jnp.stack([x, scaling.place_y(observation[:, 1])], axis=1)
@@ -209,7 +209,7 @@ class BoxJump(Environment[BoxJumpState]):
             state, ended = carry
             after = self._physics_step(state, actions, once)
             if parameters.fall_ends and parameters.substeps > 1:
-                # The episode is over at the physics step of a fall: what follows does not happen.
+                # The episode ends at the physics step of a fall: later substeps change nothing.
                 after = jax.tree.map(
                     lambda new, old: jnp.where(jnp.broadcast_to(ended, new.shape), old, new),
                     after,
@@ -220,7 +220,7 @@ class BoxJump(Environment[BoxJumpState]):
         state, ended_by_fall = jax.lax.fori_loop(
             0, parameters.substeps, substep, (state, jnp.zeros_like(state.best, bool))
         )
-        state = eqx.tree_at(lambda s: s.steps, state, state.steps + 1)
+        state = dataclasses.replace(state, steps=state.steps + 1)
         rewards = agent_rewards(
             before, state, can_jump(state, parameters), ended_by_fall, parameters
         )
@@ -238,14 +238,12 @@ class BoxJump(Environment[BoxJumpState]):
         driven = Bodies(bodies.x, bodies.y, bodies.angle, velocity)
         bodies, memory = advance(driven, state.memory, state.fallen, parameters, once)
         calm = jnp.abs(bodies.velocity.y) < parameters.jump_calm
-        moved = BoxJumpState(
+        moved = dataclasses.replace(
+            state,
             bodies=bodies,
             memory=memory,
             calm=jnp.where(calm, state.calm + 1, 0),
             fallen=state.fallen | fell_off(bodies, parameters),
-            best=state.best,
-            best_stable=state.best_stable,
-            steps=state.steps,
         )
         return count_best(moved, can_jump(moved, parameters))
 

@@ -1,12 +1,12 @@
-"""Many boxes: stand in a row by x, and solve only pairs that are near in it.
+"""Many boxes: sort them by x, and solve only pairs that are near in this row.
 
-Boxes touch only where their x differ by less than `reach`. If no more than BLOCK of them are ever
-that close, every contact is between boxes at most BLOCK places apart in the row, and
-`pair_sweeps.near_pairs` visits it: the cost grows as n, not as n^2. If more are (a tower of more
-than BLOCK boxes), all pairs are solved, which is slower and as right.
+Boxes can touch only if their x differ by less than `reach`. If at most BLOCK boxes are that close
+to a box, every contact is between boxes at most BLOCK positions apart in the row, and
+`pair_sweeps.near_pairs` visits it: the cost grows as n, not as n^2. Otherwise (a tower of more than
+BLOCK boxes) all pairs are solved, which is slower and equally correct.
 
-Impulses are remembered by places in the row and carried over when boxes change places, so that a
-contact keeps its own.
+Impulses are stored by position in the row and permuted when boxes change positions, so that every
+contact keeps its impulses.
 """
 
 import functools
@@ -29,7 +29,7 @@ from pairvdn.envs.box_jump.pair_sweeps import (
 )
 from pairvdn.envs.box_jump.types import Impulses, RowMemory
 
-LEAST_BOXES = 4 * BLOCK  # from here on near pairs are fewer than all pairs
+LEAST_BOXES = 4 * BLOCK  # from this number on, near pairs are fewer than all pairs
 OTHER_SIDE = np.array([0, 2, 1, 4, 3], np.int8)  # of the other box, see `contacts.side_of`
 
 
@@ -49,7 +49,7 @@ def _meetings(near: bool, bodies: int) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _slots(near: bool, bodies: int) -> np.ndarray:
-    """Where (i, j) stands among the rows: slot + 1, negative if j came first, 0 if nowhere."""
+    """The slot of (i, j) among the rows, plus 1; negative if j came first, 0 if there is none."""
     first, second = _meetings(near, bodies)
     slots = np.zeros((bodies, bodies), np.int32)
     slots[first, second] = np.arange(1, len(first) + 1)
@@ -60,9 +60,9 @@ def _slots(near: bool, bodies: int) -> np.ndarray:
 def _carry_over(
     impulses: Impulses, names: Int32[Array, "m *b"], from_near: bool, to_near: bool
 ) -> Impulses:
-    """Impulses of one sweep in the order of another, or of the same one with boxes elsewhere.
+    """Impulses of one sweep in the order of another, or of the same sweep with permuted boxes.
 
-    `names` are what the boxes of the second sweep are called in the first one.
+    `names` are the positions in the first sweep of the boxes of the second.
     """
     bodies = names.shape[0]
     first, second = _meetings(to_near, bodies)
@@ -81,7 +81,7 @@ def _carry_over(
 
     pair, side = tuple(map(fetch, impulses.pair)), fetch(impulses.pair_side)
     side = jnp.where(swapped, jnp.asarray(OTHER_SIDE)[side], side)
-    if len(pair) == 3:  # seen from the other box the two points change their order
+    if len(pair) == 3:  # the two points are in reverse order for the other box
         low, high, across = pair
         pair = jnp.where(swapped, high, low), jnp.where(swapped, low, high), across
     return Impulses(tuple(map(shape, pair)), shape(side), arrange(impulses.floor, names))
@@ -112,11 +112,11 @@ def solve_in_row(
     reach: float,
     memory: RowMemory,
 ) -> tuple[Any, RowMemory]:
-    """`solve(sweep, bodies, impulses)` with near pairs, or with all pairs where those miss some."""
+    """`solve(sweep, bodies, impulses)` with near pairs, or all pairs if near ones miss some."""
     boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
     row, box_at = jax.lax.sort((x, boxes), dimension=0, num_keys=1)
     place_of = jnp.put_along_axis(boxes, box_at, boxes, axis=0, inplace=False)
-    # Boxes that may touch are at most BLOCK places apart, in every example.
+    # Boxes that may touch are at most BLOCK positions apart, in every example.
     enough = jnp.all(row[BLOCK + 1 :] - row[: -BLOCK - 1] >= reach)
 
     def by_near_pairs() -> tuple[Any, Impulses]:

@@ -1,16 +1,101 @@
-"""What agents observe: eleven numbers of their own, then numbers that all share."""
+"""Observations: eleven numbers of each box, then numbers that all boxes share."""
 
 import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pairvdn.envs.box_jump.compute_once import once_by
-from pairvdn.envs.box_jump.distances import distances
-from pairvdn.envs.box_jump.types import BoxJumpState
+from pairvdn.envs.box_jump.compute_once import Once, once_by
+from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
 from pairvdn.envs.box_jump.variants import Parameters, ScalingName, SharedNumber
+
+OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
+NOBODY = jnp.inf
+MANY = 32  # from this number of boxes on, `by_row` is faster
+
+
+class Distances(NamedTuple):
+    """Distances of centres to the nearest box on each side; infinite if there is none."""
+
+    left: Float[Array, "n *b"]
+    right: Float[Array, "n *b"]
+    above: Float[Array, "n *b"]
+    below: Float[Array, "n *b"]
+
+
+def by_all_pairs(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
+    """Compare all n^2 pairs. A box at x = inf is ignored."""
+    dx, dy = x[None] - x[:, None], y[None] - y[:, None]  # [me, other]
+    level = jnp.abs(dy) < 1.0 - OVERLAP
+    stacked = jnp.abs(dx) < 1.0 - OVERLAP
+
+    def nearest(candidates: Array, distance: Array) -> Array:
+        return jnp.min(jnp.where(candidates & (distance > 0), distance, NOBODY), axis=1)
+
+    return Distances(
+        left=nearest(level, -dx),
+        right=nearest(level, dx),
+        above=nearest(stacked, dy),
+        below=nearest(stacked, -dy),
+    )
+
+
+def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
+    """The same for many boxes: sort them by x and search along the row.
+
+    The first level box along the row is the nearest one, and boxes above or below are at most 0.9
+    away in x. So the search compares boxes k positions apart, k = 1, 2, ..., until no box can find
+    a nearer one; it needs memory for n numbers instead of n^2.
+    """
+    boxes = jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
+    row, height, box = jax.lax.sort((x, y, boxes), dimension=0, num_keys=1)
+    count = x.shape[0]
+    nobody = jnp.full_like(row, NOBODY)
+    rows = jnp.concatenate([-nobody, row, nobody])
+    heights = jnp.concatenate([nobody, height, nobody])
+
+    def neighbour(k: Array) -> tuple[Array, Array]:
+        """The offset to the box k positions along the row; infinite if there is none."""
+        dx = jax.lax.dynamic_slice_in_dim(rows, count + k, count) - row
+        dy = jax.lax.dynamic_slice_in_dim(heights, count + k, count) - height
+        return jnp.where(jnp.isfinite(row), dx, NOBODY), dy
+
+    def look(carry: tuple[Array, Distances]) -> tuple[Array, Distances]:
+        k, near = carry
+        left, right, above, below = near
+        beside = []
+        for sign, so_far in ((-1, left), (1, right)):
+            dx, dy = neighbour(sign * k)
+            level = (jnp.abs(dy) < 1.0 - OVERLAP) & (sign * dx > 0)
+            stacked = jnp.abs(dx) < 1.0 - OVERLAP
+            beside.append(jnp.minimum(so_far, jnp.where(level, sign * dx, NOBODY)))
+            above = jnp.minimum(above, jnp.where(stacked & (dy > 0), dy, NOBODY))
+            below = jnp.minimum(below, jnp.where(stacked & (dy < 0), -dy, NOBODY))
+        return k + 1, Distances(beside[0], beside[1], above, below)
+
+    def anything_left(carry: tuple[Array, Distances]) -> Bool[Array, ""]:
+        k, near = carry
+        left, right = jnp.abs(neighbour(-k)[0]), jnp.abs(neighbour(k)[0])
+        return jnp.any(
+            (jnp.isfinite(left) & (jnp.isinf(near.left) | (left < 1.0 - OVERLAP)))
+            | (jnp.isfinite(right) & (jnp.isinf(near.right) | (right < 1.0 - OVERLAP)))
+        )
+
+    start = (jnp.int32(1), Distances(nobody, nobody, nobody, nobody))
+    _, near = jax.lax.while_loop(anything_left, look, start)
+    return Distances(
+        *(jnp.put_along_axis(nobody, box, part, axis=0, inplace=False) for part in near)
+    )
+
+
+def distances(bodies: Bodies, fallen: Bool[Array, "n *b"], once: Once) -> Distances:
+    """Distances between boxes that have not fallen, by the faster method for this number."""
+    x, y = once((jnp.where(fallen, jnp.inf, bodies.x), bodies.y))
+    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y)
+
 
 OWN_NAMES = (
     *("x", "y", "horizontal speed", "vertical speed", "angle", "turning"),
@@ -23,19 +108,19 @@ SHARED_NAMES: dict[SharedNumber, str] = {
     "num_boxes": "number of boxes",
     "top": "x of the highest box",
 }
-WINDOW = 20.0  # vertical distances are in heights of this window ...
-WINDOW_TOP = 15.0  # ... whose top is this far above the floor
+WINDOW = 20.0  # the height of the window, the unit of vertical distances
+WINDOW_TOP = 15.0  # the height of its top above the floor
 
 
 class Scaling(NamedTuple):
-    """How places and speeds become numbers near 1, and places back."""
+    """Maps positions and speeds to numbers near 1, and positions back."""
 
-    x: Callable[[Array, float], Array]  # place, width of the map
-    y: Callable[[Array, Array], Array]  # place, fallen
+    x: Callable[[Array, float], Array]  # position, width of the map
+    y: Callable[[Array, Array], Array]  # position, fallen
     vx: float
     vy: float
-    sideways: Callable[[Array, float], Array]  # free way to the side, width of the map
-    upward: Callable[[Array], Array]  # free way up or down
+    sideways: Callable[[Array, float], Array]  # distance to the side, width of the map
+    upward: Callable[[Array], Array]  # distance up or down
     place_x: Callable[[Array, float], Array]  # number, width of the map
     place_y: Callable[[Array], Array]
 
@@ -61,7 +146,7 @@ SCALINGS: dict[ScalingName, Scaling] = {
         place_x=lambda number, width: number * width,
         place_y=lambda number: WINDOW_TOP - WINDOW * number,
     ),
-    # In box widths, with room for what is near: 0 where boxes touch, 0.76 where one fits between.
+    # In box widths, with a high resolution nearby: 0 for touching boxes, 0.76 one width apart.
     "boxes": Scaling(
         x=lambda x, width: (x - width / 2) / 4,
         y=lambda y, fallen: jnp.where(fallen, -1.0, y - 0.5) / 2,
@@ -82,27 +167,27 @@ SHARED_NUMBERS: dict[SharedNumber, Callable[[BoxJumpState, Parameters], Float[Ar
 
 
 def _top(state: BoxJumpState, parameters: Parameters) -> Float[Array, "*b"]:
-    """Where the highest box is, scaled as x is; of equally high ones the rightmost counts."""
+    """The scaled x of the highest box; ties go to the rightmost."""
     heights = jnp.where(state.fallen, -jnp.inf, state.bodies.y)
     highest = heights == jnp.max(heights, axis=0, keepdims=True)
-    place = jnp.max(jnp.where(highest, state.bodies.x, -jnp.inf), axis=0)
-    return SCALINGS[parameters.scaling].x(place, parameters.width)
+    x = jnp.max(jnp.where(highest, state.bodies.x, -jnp.inf), axis=0)
+    return SCALINGS[parameters.scaling].x(x, parameters.width)
 
 
 def can_jump(state: BoxJumpState, parameters: Parameters) -> Bool[Array, "n *b"]:
-    """Whether each box stood for long enough: all of the look-back, and since the reset."""
+    """Whether each box stood still during the whole look-back, counted since the reset."""
     return (state.calm >= parameters.look_back) & ~state.fallen
 
 
 def observation_names(parameters: Parameters) -> tuple[str, ...]:
-    """What each number of `observe` is."""
+    """The name of each number of `observe`."""
     shared = [SHARED_NAMES[name] for name in parameters.shared_numbers]
     ids = [f"is box {box}" for box in range(parameters.num_boxes)] if parameters.agent_ids else []
     return (*OWN_NAMES, *shared, *ids)
 
 
 def own_numbers(state: BoxJumpState, parameters: Parameters) -> Float[Array, "n 11 *b"]:
-    """What each box sees of itself and around itself."""
+    """The numbers about each box and its surroundings."""
     scaling, width = SCALINGS[parameters.scaling], parameters.width
     bodies = state.bodies
     turns = bodies.angle * (2 / math.pi)

@@ -1,12 +1,12 @@
-"""In which order pairs of boxes are solved.
+"""The order in which pairs of boxes are solved.
 
-A Gauss-Seidel sweep visits every pair once and lets each visit see the changes made before it. Two
-visits may be done at once only if they share no box, so pairs come in ROUNDS of disjoint pairs. All
-boxes of a round are already side by side in memory: no gather, no scatter.
+A Gauss-Seidel sweep visits every pair once, and each visit sees the changes of earlier ones. Only
+visits without a common box can run in parallel, so pairs come in ROUNDS of disjoint pairs. The
+boxes of a round are adjacent in memory: no gather, no scatter.
 
 A sweep is `sweep(visit, bodies, rows) -> bodies, out`. `bodies` is a pytree of arrays [boxes, ...].
 `visit(a, b, row) -> a, b, out` treats all pairs of a round at once. `rows` and `out` have one entry
-per round and pair; `rows_of_all` and `rows_of_near` make such.
+per round and pair; `rows_of_all` and `rows_of_near` create them.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ BLOCK = 8  # boxes per block of `near_pairs`
 
 
 class NearRows(NamedTuple):
-    """One number per pair of `near_pairs`: [rounds, pairs, groups, ...], of both its halves."""
+    """One number per pair of `near_pairs`, [rounds, pairs, groups, ...], for both halves."""
 
     within: jax.Array
     between: jax.Array
@@ -31,9 +31,9 @@ class NearRows(NamedTuple):
 def all_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
     """Visit every pair of an even number of boxes: n - 1 rounds of n / 2 pairs.
 
-    Round robin by the circle method: boxes sit at a table, those opposite each other meet, then
-    all but the first move on by one chair. After n - 1 rounds everyone met everyone and sits where
-    they began.
+    Round robin by the circle method: boxes sit at a table, opposite ones meet, then all but the
+    first move on by one seat. After n - 1 rounds all pairs have met, and every box is back at its
+    seat.
     """
     half = jax.tree.leaves(bodies)[0].shape[0] // 2
     first = jax.tree.map(lambda x: x[:half], bodies)
@@ -48,11 +48,11 @@ def all_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
 
 
 def near_pairs(visit: Visit, bodies: Any, rows: Any) -> tuple[Any, Any]:
-    """Visit every pair that is at most `BLOCK` places apart: 3 BLOCK - 1 rounds of n / 2 pairs.
+    """Visit every pair at most `BLOCK` positions apart: 3 BLOCK - 1 rounds of n / 2 pairs.
 
-    Boxes, a multiple of 2 BLOCK and at least 4 BLOCK of them, stand in a row that is cut into
-    blocks. First each even block and the one after it meet as in `all_pairs`, then each odd block
-    meets the one after it (the last one meets the first), box by box.
+    The number of boxes is a multiple of 2 BLOCK and at least 4 BLOCK. Their row is cut into blocks.
+    First each even block and the next one meet as in `all_pairs`, then each odd block meets the
+    next one (the last meets the first), box by box.
     """
     within = jax.tree.map(lambda row: row.within, rows, is_leaf=_is_near_rows)
     between = jax.tree.map(lambda row: row.between, rows, is_leaf=_is_near_rows)
@@ -99,7 +99,7 @@ def _move_on(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _to_groups(x: jax.Array) -> jax.Array:
-    """Two blocks side by side form a group; the groups become the second axis."""
+    """Two adjacent blocks form a group; the groups become the second axis."""
     return jnp.swapaxes(x.reshape(-1, 2 * BLOCK, *x.shape[1:]), 0, 1)
 
 

@@ -15,12 +15,12 @@ from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory, Sol
 from pairvdn.envs.box_jump.variants import Parameters
 
 LEFT, RIGHT, JUMP = 1, 2, 3
-MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only boxes that fell off get so fast
-FAR_AWAY = 1e4  # where no contact is looked for
+MAX_TRANSLATION = 2.0  # in one physics step, as in Box2D; only fallen boxes are that fast
+FAR_AWAY = 1e4  # far from all contacts
 
 
 def settings_of(parameters: Parameters) -> SolverSettings:
-    """What the contact solvers need to know. Friction mixes as the geometric mean, as in Box2D."""
+    """The settings of the contact solvers. Friction mixes as the geometric mean, as in Box2D."""
     return SolverSettings(
         floor=(parameters.floor_left, parameters.width),
         box_friction=parameters.box_friction,
@@ -32,7 +32,7 @@ def settings_of(parameters: Parameters) -> SolverSettings:
 
 
 def num_bodies(parameters: Parameters) -> int:
-    """Boxes that the contact solver sees: so many that everyone always has a partner."""
+    """The number of boxes in the contact solver, padded so that each has a partner."""
     multiple = 2 if parameters.num_boxes < nearby_pairs.LEAST_BOXES else 2 * BLOCK
     return -(-parameters.num_boxes // multiple) * multiple
 
@@ -45,7 +45,7 @@ def num_pairs(parameters: Parameters) -> int:
 
 
 def no_memory(parameters: Parameters) -> Impulses | RowMemory:
-    """What the contact solver remembers at a reset."""
+    """The empty memory of the contact solver."""
     bodies = num_bodies(parameters)
     many = parameters.num_boxes >= nearby_pairs.LEAST_BOXES
     rows_of: Any = rows_of_near if many else rows_of_all
@@ -64,7 +64,7 @@ def drive(
     can_jump: Bool[Array, "n *b"],
     parameters: Parameters,
 ) -> Motion:
-    """Speeds after the actions' forces, gravity and damping acted for one physics step."""
+    """Velocities after one physics step of the actions' forces, gravity and damping."""
     left = (actions == LEFT) & (velocity.x >= -parameters.walk_speed)
     right = (actions == RIGHT) & (velocity.x <= parameters.walk_speed)
     jump = (actions == JUMP) & can_jump
@@ -88,13 +88,13 @@ def advance(
     parameters: Parameters,
     once: Once,
 ) -> tuple[Bodies, Impulses | RowMemory]:
-    """Move boxes whose forces already acted by one physics step."""
+    """Solve contacts and move the boxes by one physics step, after `drive`."""
     extra = num_bodies(parameters) - parameters.num_boxes
     velocity: Motion = jax.tree.map(lambda v: _pad(v, extra), bodies.velocity)
     out = _pad(fallen, extra, True)
-    # A fallen box, and the extra one, must touch no other: contacts look for them far away.
-    places = FAR_AWAY * (1.0 + jnp.arange(out.shape[0], dtype=jnp.float32))
-    away = jnp.expand_dims(places, tuple(range(1, out.ndim)))
+    # Fallen and padding boxes must touch no other box: for contacts they are far away.
+    spread = FAR_AWAY * (1.0 + jnp.arange(out.shape[0], dtype=jnp.float32))
+    away = jnp.expand_dims(spread, tuple(range(1, out.ndim)))
     place = Place(
         jnp.where(out, away, _pad(bodies.x, extra)),
         jnp.where(out, 0.0, _pad(bodies.y, extra)),

@@ -1,27 +1,29 @@
-"""Team rewards of Box Jump, by name.
+"""Team rewards of Box Jump, by name, and its other measures.
 
 With n boxes, T steps, h_i the height of box i above the floor (0 once fallen), "can jump" as
 observed, H the greatest h_i now and H_s the same over boxes that can jump (0 if there is none).
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.envs.base import Share
+from pairvdn.envs.box_jump.observe import can_jump
 from pairvdn.envs.box_jump.types import BoxJumpState
 from pairvdn.envs.box_jump.variants import Parameters, RewardName
 
 
 class Climb(NamedTuple):
-    """What a reward is made of."""
+    """The quantities from which rewards are computed."""
 
     heights: Float[Array, "n *b"]
     standing: Bool[Array, "n *b"]  # can jump
-    gained: Float[Array, "*b"]  # by the best height, in this step, over `best_divisor`
-    gained_stable: Float[Array, "*b"]  # by the best height of boxes that can jump
+    gained: Float[Array, "*b"]  # gain of the best height in this step, over `best_divisor`
+    gained_stable: Float[Array, "*b"]  # the same for boxes that can jump
     max_steps: int
 
     @property
@@ -60,31 +62,27 @@ REWARDS: dict[RewardName, Callable[[Climb], Float[Array, "*b"]]] = {
 
 
 def heights(state: BoxJumpState) -> Float[Array, "n *b"]:
-    """How far each box is above its place on the floor; 0 once it fell."""
+    """The height of each box above the floor; 0 once it fell."""
     return jnp.where(state.fallen, 0.0, jnp.maximum(state.bodies.y - 0.5, 0.0))
 
 
 def count_best(state: BoxJumpState, standing: Bool[Array, "n *b"]) -> BoxJumpState:
-    """The state with its best heights brought up to date."""
+    """The state with updated best heights."""
     now = heights(state)
     now_stable = jnp.where(standing, now, -jnp.inf)
-    updated: BoxJumpState = eqx.tree_at(
-        lambda s: (s.best, s.best_stable),
+    return dataclasses.replace(
         state,
-        (
-            jnp.maximum(state.best, jnp.max(now, axis=0)),
-            jnp.maximum(state.best_stable, jnp.max(now_stable, axis=0)),
-        ),
+        best=jnp.maximum(state.best, jnp.max(now, axis=0)),
+        best_stable=jnp.maximum(state.best_stable, jnp.max(now_stable, axis=0)),
     )
-    return updated
 
 
 def stacking(state: BoxJumpState) -> Float[Array, "*b"]:
-    """How many boxes there are, on average over boxes, where a box is: it, above it, and below it.
+    """The mean over boxes of the number of boxes in their column, less than half a width aside.
 
-    1 if all stand apart, n if all stand on each other. Above means less than half a width aside.
+    1 if all boxes stand apart, n if all are in one tower.
     """
-    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # no box is where a fallen box is
+    x = jnp.where(state.fallen, jnp.nan, state.bodies.x)  # fallen boxes are in no column
     together = jnp.abs(x[:, None] - x[None]) < 0.5
     return jnp.mean(jnp.sum(together, axis=1, dtype=jnp.float32), axis=0)
 
@@ -96,7 +94,7 @@ def agent_rewards(
     ended_by_fall: Bool[Array, "*b"],
     parameters: Parameters,
 ) -> Float[Array, "n *b"]:
-    """Each box's reward: an even share of the team's, less what its own fall costs."""
+    """The reward of each box: an even share of the team's, less the penalty for its own fall."""
     climb = Climb(
         heights=heights(after),
         standing=standing,
@@ -110,3 +108,48 @@ def agent_rewards(
     team = team - jnp.where(ended_by_fall, parameters.fall_end_penalty, 0.0)
     share = jnp.broadcast_to(team / parameters.num_boxes, climb.heights.shape)
     return share - jnp.where(after.fallen, parameters.fall_penalty / parameters.max_steps, 0.0)
+
+
+PAPER_UNIT = 15.0  # the paper's score of a height h is 1 + h / 15
+JUMP = 3
+RESTS = 0.9  # the largest horizontal offset of a load from its carrier
+TOUCHES = 1.1  # the largest vertical offset: one box and some slack
+
+
+def measures(state: BoxJumpState, parameters: Parameters) -> dict[str, Float[Array, ""]]:
+    """Best height so far, in boxes and in the paper's unit; distances of boxes; number of falls.
+
+    `nearest_neighbour` is the mean over standing boxes of the distance to the nearest other one,
+    centre to centre in box widths. It quantifies the paper's claim that boxes group with PairVDN. A
+    single remaining box counts the map's width.
+    """
+    best = jnp.maximum(state.best, 0.0)
+    dx = state.bodies.x[:, None] - state.bodies.x[None]
+    dy = state.bodies.y[:, None] - state.bodies.y[None]
+    stays = ~state.fallen
+    another = stays[:, None] & stays[None] & ~jnp.eye(parameters.num_boxes, dtype=bool)
+    nearest = jnp.min(jnp.hypot(dx, dy), axis=1, where=another, initial=parameters.width)
+    staying = jnp.maximum(jnp.sum(stays), 1).astype(jnp.float32)
+    return {
+        "best_height": best,
+        "paper_score": 1.0 + best / PAPER_UNIT,
+        "nearest_neighbour": jnp.sum(jnp.where(stays, nearest, 0.0)) / staying,
+        "fallen": jnp.sum(state.fallen).astype(jnp.float32),
+    }
+
+
+def shares(
+    state: BoxJumpState, actions: Int32[Array, " n"], parameters: Parameters
+) -> dict[str, Share]:
+    """The share of jumps under a load in which the load jumps at the same time."""
+    jumps = (actions == JUMP) & can_jump(state, parameters)
+    dx = jnp.abs(state.bodies.x[None] - state.bodies.x[:, None])  # [carrier, load]
+    dy = state.bodies.y[None] - state.bodies.y[:, None]
+    carries = (dx < RESTS) & (dy > 0.5) & (dy < TOUCHES) & ~state.fallen[None]
+    loaded = jumps & jnp.any(carries, axis=1)
+    together = loaded & jnp.any(carries & jumps[None], axis=1)
+    return {
+        "synchrony": Share(
+            jnp.sum(together).astype(jnp.float32), jnp.sum(loaded).astype(jnp.float32)
+        )
+    }

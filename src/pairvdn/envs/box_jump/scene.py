@@ -1,4 +1,4 @@
-"""What Box Jump looks like, as data."""
+"""The scene of Box Jump."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -10,7 +10,7 @@ from pairvdn.envs.scene import Lines, Rectangles, Scene
 FLOOR_COLOUR = (0.35, 0.35, 0.35)
 BEST_COLOUR = (0.8, 0.2, 0.2)
 FLOOR_DEPTH = 1.0
-SIDE = 1.0  # how much is visible beside the map
+SIDE = 1.0  # visible space beside the map
 LEAST_TOP = 10.0
 
 
@@ -33,7 +33,7 @@ def scene(state: BoxJumpState, parameters: Parameters) -> Scene:
         end=jnp.stack([jnp.float32(width), top])[None],
         colour=jnp.array([BEST_COLOUR]),
     )
-    # A tower may outgrow the window, and the floor reach farther than the map: both grow with them.
+    # The window grows with high towers, and with boxes on a floor wider than the map.
     leftmost = jnp.min(jnp.where(state.fallen, 0.0, bodies.x), initial=0.0)
     rightmost = jnp.max(jnp.where(state.fallen, width, bodies.x), initial=width)
     bounds = jnp.stack(

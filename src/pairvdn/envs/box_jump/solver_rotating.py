@@ -9,8 +9,8 @@ whole, friction comes before the normals, and overlap is removed after the step 
 boxes, not by giving them speed.
 
 A pair has three rows: normal at point 1, normal at point 2, tangent. Box2D has a tangential row at
-each point, but both act along the same line, where the faces meet, so their sum is all that counts;
-it may be as large as friction times the sum of the normal impulses.
+each point, but both act along the line where the faces meet, so only their sum matters; it is at
+most friction times the sum of the normal impulses.
 """
 
 from functools import partial
@@ -62,7 +62,7 @@ def pair_rows(contact: Touch, a: Place, b: Place, once: Once) -> PairRows:
     nx, ny = contact.normal
     dx, dy = b.x - a.x, b.y - a.y
     holds = tuple(jnp.where(gap < 0, 1.0, 0.0) for gap in contact.gaps)
-    # The tangential impulse acts along the line between the faces; where it acts on it is the same.
+    # The tangential impulse acts along the line between the faces; its point on it is irrelevant.
     first, second = (rx * nx + ry * ny for rx, ry in contact.points)
     middle = jnp.where(
         holds[0] + holds[1] == 1, holds[0] * first + holds[1] * second, first / 2 + second / 2
@@ -162,7 +162,7 @@ def solve_floor(
 
 
 def correction(gap: Rows, mass: Rows) -> Rows:
-    """How far to push apart where the overlap is greater than the slop."""
+    """The distance to push apart if the overlap exceeds the slop."""
     return mass * jnp.clip(-BAUMGARTE * (gap + SLOP), 0.0, MAX_CORRECTION)
 
 
@@ -242,7 +242,7 @@ def solve(
 def _prepare_pair(
     a: tuple[Place, Motion], b: tuple[Place, Motion], last: Any, once: Once
 ) -> tuple[Any, Any, tuple[PairRows, Three, Any]]:
-    """Find the contact, and start from the impulses that held it in the last step."""
+    """Find the contact, and start from its impulses of the last step."""
     impulse, last_side = last
     contact = touch(a[0], b[0], once)
     rows = pair_rows(contact, a[0], b[0], once)

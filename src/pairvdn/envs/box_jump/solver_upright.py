@@ -2,8 +2,8 @@
 
 Boxes of mass 1 whose sides stay parallel to the axes. A contact has a normal row, with impulse
 l >= 0 so that the boxes do not approach, and a tangential row, |l| <= friction times the normal
-one, that wants no sliding; each changes the relative speed by 2 l. The method is that of
-`solver_rotating`, where it is explained; the same two points would get the same impulse twice.
+one, that prevents sliding; each changes the relative speed by 2 l. `solver_rotating` explains the
+method; here its two points would get the same impulse twice.
 """
 
 from functools import partial
@@ -73,7 +73,7 @@ def push(a: Two, b: Two, normal: Two, along: Rows, across: Rows) -> tuple[Two, T
 def solve_pair(
     a: Two, b: Two, rows: PairRows, impulse: Two, friction: float, once: Once
 ) -> tuple[Two, Two, Two]:
-    """One visit of the velocity solver; the rows are at right angles and do not disturb."""
+    """One visit of the velocity solver; the rows are orthogonal and independent."""
     nx, ny = rows.normal
     dx, dy = b[0] - a[0], b[1] - a[1]
     most = friction * impulse[0]
@@ -94,7 +94,7 @@ def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: SolverSettings)
 
 
 def correction(gap: Rows, mass: Rows) -> Rows:
-    """How far to push apart where the overlap is greater than the slop."""
+    """The distance to push apart if the overlap exceeds the slop."""
     return mass * jnp.clip(-SHARE * (gap + SLOP), 0.0, MAX_CORRECTION)
 
 
@@ -161,7 +161,7 @@ def solve(
 def _prepare_pair(
     a: tuple[Two, Two], b: tuple[Two, Two], last: Any, once: Once
 ) -> tuple[Any, Any, tuple[PairRows, Two, Any]]:
-    """Find the contact, and start from the impulses that held it in the last step."""
+    """Find the contact, and start from its impulses of the last step."""
     (along, across), last_side = last
     rows = pair_rows(a[0], b[0], once)
     side = side_of(b[0][0] - a[0][0], b[0][1] - a[0][1])

@@ -1,4 +1,4 @@
-"""Where the boxes are when an episode begins."""
+"""The boxes at the start of an episode."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from pairvdn.types import PRNGKey
 
 
 def start(key: PRNGKey, parameters: Parameters) -> Bodies:
-    """The boxes in a row around the middle of the map, some of them on each other if asked for."""
+    """The boxes in a row around the middle of the map, optionally some in a tower."""
     n = parameters.num_boxes
     noise_key, kick_key = jax.random.split(key)
     middle = parameters.width / 2 - parameters.spacing * (n - 1) / 2
@@ -19,8 +19,8 @@ def start(key: PRNGKey, parameters: Parameters) -> Bodies:
         x=middle
         + parameters.spacing * jnp.arange(n, dtype=jnp.float32)
         + parameters.start_noise * noise,
-        # The noise, times 0, hides a constant from which the compiler would work out the first
-        # observation of the whole batch at compile time, slowly.
+        # Adding 0 times the noise hides a constant: otherwise the compiler would slowly evaluate
+        # the first observation of the whole batch at compile time.
         y=0.5 + parameters.start_height + 0.0 * noise,
         angle=jnp.zeros(n),
         velocity=Motion(parameters.start_kick * kick, jnp.zeros(n), jnp.zeros(n)),
@@ -31,7 +31,7 @@ def start(key: PRNGKey, parameters: Parameters) -> Bodies:
 
 
 def _with_tower(key: PRNGKey, bodies: Bodies, most: int) -> Bodies:
-    """Stack k random boxes at the place of one of them, k uniform from 0 to `most`, at rest."""
+    """Stack k random boxes at the position of one of them, k uniform from 0 to `most`, at rest."""
     n = bodies.x.shape[0]
     order_key, height_key, shift_key = jax.random.split(key, 3)
     storey = jax.random.permutation(order_key, jnp.arange(n, dtype=jnp.int32))

@@ -2,7 +2,7 @@
 
 Every array may carry batch axes AFTER its own (`*b`): the physics keeps the batch last, see
 `pairvdn.lanes`. Lengths are in box widths, x to the right, y up, the floor's surface at y = 0,
-angles counter-clockwise. Places and speeds are those of a box's centre.
+angles counter-clockwise. Positions and speeds are those of a box's centre.
 """
 
 from typing import Any, NamedTuple
@@ -26,9 +26,9 @@ class Motion(NamedTuple):
 
 
 class SolverSettings(NamedTuple):
-    """What the contact solvers need to know of the world."""
+    """The settings of the contact solvers."""
 
-    floor: tuple[float, float]  # where it begins and ends
+    floor: tuple[float, float]  # its left and right end
     box_friction: float  # between boxes
     floor_friction: float  # between a box and the floor
     time_step: float
@@ -37,7 +37,7 @@ class SolverSettings(NamedTuple):
 
 
 class Bodies(eqx.Module):
-    """Where the boxes are and how they move."""
+    """Positions and velocities of the boxes."""
 
     x: Float[Array, "n *b"]
     y: Float[Array, "n *b"]
@@ -46,11 +46,11 @@ class Bodies(eqx.Module):
 
 
 class Impulses(eqx.Module):
-    """What held contacts apart in the last physics step: the start of the next solution.
+    """The contact impulses of the last physics step, where the next solution starts.
 
     One entry per row of a contact: with rotation a pair touches in two points (normal 1, normal 2,
-    tangent); without, one is enough (normal, tangent). `pair_side` says on which side of the first
-    box the second one was, see `contacts`: on another side the old impulses mean nothing.
+    tangent); without, one is enough (normal, tangent). `pair_side` is the side of the first box
+    that faced the second, see `contacts`: on another side the old impulses are invalid.
     """
 
     pair: tuple[PerPair, ...]
@@ -59,7 +59,7 @@ class Impulses(eqx.Module):
 
 
 class RowMemory(eqx.Module):
-    """Impulses of boxes that stand in a row, see `nearby_pairs`, and where each box stood."""
+    """Impulses of boxes sorted into a row, see `nearby_pairs`, and the position of each box."""
 
     impulses: Impulses
     place_of: Int32[Array, "m *b"]

@@ -1,4 +1,4 @@
-"""Every number of Box Jump, checked, and the three sets of them that have a name."""
+"""The parameters of Box Jump, checked, and its three variants."""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ _OF_ANY_SIGN = ("best_start", "floor_left")
 
 @dataclasses.dataclass(frozen=True)
 class Parameters:
-    """The numbers of Box Jump; the defaults are those of the variant `paper`.
+    """The parameters of Box Jump; the defaults are those of the variant `paper`.
 
     Lengths are in box widths, times in seconds, and boxes have mass 1.
 

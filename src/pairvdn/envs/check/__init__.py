@@ -1,6 +1,6 @@
-"""`check_env`: does an environment keep the contract of `pairvdn.envs.base`?
+"""`check_env`: does an environment follow the contract of `pairvdn.envs.base`?
 
-A rule is a generator of complaints: it yields a sentence for each thing that it finds wrong.
+A rule is a generator of complaints: it yields a sentence for each violation.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from pairvdn.envs.base import Environment
 from pairvdn.envs.check import declared, episode, functions
 from pairvdn.envs.check.subject import Subject
 
-# In this order, because later rules rely on earlier ones.
+# Later rules rely on earlier ones.
 RULES = {
     "sizes": declared.sizes,
     "names": declared.names,
@@ -44,15 +44,15 @@ class ContractError(Exception):
 def check_env(env: Environment[Any]) -> None:
     """Play a few episodes of random actions and raise `ContractError` if a rule is broken.
 
-    Takes a minute for an environment that is slow to compile. Only outward behaviour is checked: a
-    single masked action looks like a no-op, and an environment whose episodes are one step long may
-    reset in `step` unnoticed.
+    Takes up to a minute for an environment that is slow to compile. Only outward behaviour is
+    checked: a single masked action looks like a no-op, and a reset in `step` goes unnoticed if
+    episodes have one step.
     """
     subject = Subject(env)
     for name, rule in RULES.items():
         try:
             complaint = next(rule(subject), None)
-        except Exception as error:  # the environment's own code may raise anything
+        except Exception as error:  # user code may raise anything
             complaint = f"{type(error).__name__}: {error}"
             raise ContractError(env.name, name, complaint) from error
         if complaint is not None:

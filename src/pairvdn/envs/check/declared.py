@@ -1,4 +1,4 @@
-"""Rules that need no episode: the declared names and sizes, and the shapes that follow."""
+"""Rules about declarations: names, sizes, shapes, scenes and positions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pairvdn.envs.base import HasNames, HasPositions
-from pairvdn.envs.check.compare import plain
-from pairvdn.envs.check.subject import Outcome, Subject
+from pairvdn.envs.check.subject import Outcome, Subject, plain
 from pairvdn.envs.scene import Scene
 from pairvdn.types import TimeStep
 
@@ -19,23 +18,23 @@ _SIZES = ("num_agents", "num_actions", "observation_size", "state_size", "max_st
 def sizes(subject: Subject[Any]) -> Iterator[str]:
     """`name` is a string, the sizes are whole numbers of at least 1."""
     if not (isinstance(subject.env.name, str) and subject.env.name):
-        yield f"name must be a string that is not empty; it is {subject.env.name!r}"
+        yield f"name must be a non-empty string, not {subject.env.name!r}"
     for field in _SIZES:
         size = getattr(subject.env, field)
         if not isinstance(size, int) or size < 1:
-            yield f"{field} must be a whole number of at least 1; it is {size!r}"
+            yield f"{field} must be a whole number of at least 1, not {size!r}"
 
 
 def names(subject: Subject[Any]) -> Iterator[str]:
-    """If there are names, every action and every number of an observation has one of its own."""
+    """If there are names, every action and every observed number has a distinct one."""
     env = subject.env
     if not isinstance(env, HasNames):
         return
     lengths = {"action_names": env.num_actions, "observation_names": env.observation_size}
     for field, length in lengths.items():
-        found = getattr(env, field)
-        if len(found) != length or len(set(found)) != length or not all(found):
-            yield f"{field} must be {length} different texts; they are {found}"
+        given = getattr(env, field)
+        if len(given) != length or len(set(given)) != length or not all(given):
+            yield f"{field} must be {length} distinct strings, not {given}"
 
 
 def hashable(subject: Subject[Any]) -> Iterator[str]:
@@ -53,7 +52,7 @@ def traceable(subject: Subject[Any]) -> Iterator[str]:
     """JAX can trace `reset` and `step`: no Python branch on a value."""
     try:
         _traced(subject)
-    except Exception as error:  # whatever the environment's own code raises
+    except Exception as error:  # user code may raise anything
         yield f"reset or step cannot be traced by JAX: {type(error).__name__}: {error}"
 
 
@@ -73,14 +72,14 @@ def shapes(subject: Subject[Any]) -> Iterator[str]:
     for function, outcome in zip(("reset", "step"), _traced(subject), strict=True):
         time_step: Any = outcome.time_step
         if not isinstance(time_step, TimeStep):
-            yield f"{function} must return a TimeStep; it returns {type(time_step)}"
+            yield f"{function} must return a TimeStep, not {type(time_step)}"
             continue
         for field, (shape, dtype) in declared.items():
             seen = getattr(time_step, field)
             if seen.shape != shape or seen.dtype != dtype:
                 yield (
-                    f"{field} after {function} must be {np.dtype(dtype)}{list(shape)}; "
-                    f"it is {seen.dtype}{list(seen.shape)}"
+                    f"{field} after {function} must be {np.dtype(dtype)}{list(shape)}, "
+                    f"not {seen.dtype}{list(seen.shape)}"
                 )
 
 
@@ -94,7 +93,7 @@ def carry(subject: Subject[Any]) -> Iterator[str]:
     pairs = zip(jax.tree.leaves_with_path(before), jax.tree.leaves(after), strict=True)
     for (path, old), new in pairs:
         if (old.shape, old.dtype, old.weak_type) != (new.shape, new.dtype, new.weak_type):
-            # A weak type (of a Python number) that a step makes strong runs, but compiles twice.
+            # A weak type (of a Python number) that becomes strong in a step compiles twice.
             yield f"state{jax.tree_util.keystr(path)} must stay {old} in a step; it became {new}"
 
 
@@ -104,7 +103,7 @@ def scene(subject: Subject[Any]) -> Iterator[str]:
     many = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states)
     scenes: Any = jax.jit(jax.vmap(subject.env.scene))(many)
     if not isinstance(scenes, Scene):
-        yield f"scene must return a Scene; it returns {type(scenes)}"
+        yield f"scene must return a Scene, not {type(scenes)}"
         return
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(scenes)):
         yield "everything in a scene must be finite"
@@ -130,17 +129,17 @@ def positions(subject: Subject[Any]) -> Iterator[str]:
     locate = jax.jit(subject.env.positions)
     steps = [subject.start.time_step, *(sample.outcome.time_step for sample in subject.samples)]
     for time_step in steps:
-        places = locate(time_step.observation, time_step.state)
+        located = locate(time_step.observation, time_step.state)
         n = subject.env.num_agents
-        if places.ndim != 2 or places.shape[0] != n or places.dtype != jnp.float32:
-            yield f"positions must be float32[{n}, k]; they are {places.dtype}{list(places.shape)}"
-        if not np.isfinite(plain(places)).all():
+        if located.ndim != 2 or located.shape[0] != n or located.dtype != jnp.float32:
+            yield f"positions must be float32[{n}, k], not {located.dtype}{list(located.shape)}"
+        if not np.isfinite(plain(located)).all():
             yield "positions must be finite"
 
 
 def _traced(subject: Subject[Any]) -> tuple[Outcome, Outcome]:
-    """Shapes and dtypes of what `reset` and `step` return, without running them."""
-    # Lambdas, since JAX hashes what it traces and an unhashable environment has its own rule.
+    """Shapes and dtypes of the results of `reset` and `step`, without running them."""
+    # Lambdas, since JAX hashes the traced function and `hashable` is a separate rule.
     env = subject.env
     started = Outcome(*jax.eval_shape(lambda key: env.reset(key), subject.key))
     stepped = jax.eval_shape(

@@ -1,4 +1,4 @@
-"""Rules about episodes: how they start, what they pay, how they end."""
+"""Rules about episodes: starts, rewards, masks and ends."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -8,8 +8,7 @@ import jax
 import numpy as np
 
 from pairvdn.envs.base import HasTeamReward
-from pairvdn.envs.check.compare import close, identical
-from pairvdn.envs.check.subject import Outcome, Subject, Transition, at
+from pairvdn.envs.check.subject import Outcome, Subject, Transition, at, close, identical
 
 _MASK_SAMPLES = 8
 
@@ -32,12 +31,12 @@ def finite(subject: Subject[Any]) -> Iterator[str]:
 
 
 def team_reward(subject: Subject[Any]) -> Iterator[str]:
-    """`reward` is the sum of `agent_rewards`, or their mean if the environment says so."""
+    """`reward` is the sum of `agent_rewards`, or their mean if declared so."""
     env = subject.env
     rule = env.team_reward if isinstance(env, HasTeamReward) else "sum"
     parts = {"sum": 1, "mean": env.num_agents}
     if rule not in parts:
-        yield f"team_reward must be 'sum' or 'mean'; it is {rule!r}"
+        yield f"team_reward must be 'sum' or 'mean', not {rule!r}"
         return
     for steps in subject.within():
         if not close(np.sum(steps.agent_rewards, axis=-1) / parts[rule], steps.reward):
@@ -76,22 +75,22 @@ def never_resets(subject: Subject[Any]) -> Iterator[str]:
     for episode, length in zip(subject.episodes, subject.lengths, strict=True):
         truncated = np.asarray(episode.outcome.time_step.truncated)
         later = np.flatnonzero(truncated[length:])
-        # Steps after the end count on, so a clock that starts anew is the trace of a reset. In
-        # episodes of one step the two look alike.
+        # Steps keep counting after the end, so a restarted clock reveals a reset. In episodes of
+        # one step the two look alike.
         if limit > 1 and later.size and later[0] + 1 == limit:
-            yield f"step must not reset: {limit} steps after an end it truncates anew"
+            yield f"step must not reset: {limit} steps after an end it truncates again"
     if _is_a_reset(subject, lambda outcome: outcome.state):
-        yield "step must not reset: the state that it returns at an end is a new episode's"
+        yield "step must not reset: at an end it returns the state of a new episode"
 
 
 def final_observation(subject: Subject[Any]) -> Iterator[str]:
-    """The last step shows where the episode ended, not where the next one starts."""
+    """The last step returns the end of the episode, not the start of the next."""
     starts = [subject.reset(last.key)[1].observation for last in subject.last_steps]
-    # If all episodes start alike, one may well end as it started.
+    # If all episodes start alike, one may end as it started.
     if not identical(starts[0], starts[1]) and _is_a_reset(
         subject, lambda outcome: (outcome.time_step.observation, outcome.time_step.state)
     ):
-        yield "the last step must return the final observation, not a new episode's first"
+        yield "the last step must return the final observation, not the first of a new episode"
 
 
 def _forbidden(subject: Subject[Any]) -> Iterator[tuple[Transition, int, np.ndarray]]:
@@ -103,9 +102,9 @@ def _forbidden(subject: Subject[Any]) -> Iterator[tuple[Transition, int, np.ndar
 
 
 def _is_a_reset(subject: Subject[Any], part: Callable[[Outcome], Any]) -> bool:
-    """Whether this part of every last step equals that of a reset with its key or a split of it."""
+    """Whether this part of every last step equals a reset with its key or a split of it."""
     episodes = zip(subject.episodes, subject.lengths, strict=True)
-    # Steps before the end: if these look like resets too, the part proves nothing.
+    # If steps before the end look like resets too, the part proves nothing.
     usual = [at(episode, 0) for episode, length in episodes if length > 1]
 
     def resets(step: Transition, derive: Callable[[Any], Any]) -> bool:

@@ -1,7 +1,7 @@
-"""Rules of pure functions: the same result for a key, however it is computed.
+"""Rules of pure functions: a key gives the same result, with and without jit or vmap.
 
-Steps are compared one by one from the same states, never whole episodes: in a chaotic environment
-the last bit of one step is the whole of a later one.
+Steps are compared one by one from the same states, never whole episodes: in a chaotic environment a
+rounding error in one step grows without bound.
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from pairvdn.envs.check.compare import close, identical
-from pairvdn.envs.check.subject import Outcome, Subject, Transition
+from pairvdn.envs.check.subject import Outcome, Subject, Transition, close, identical
 
-# Not compiled, a step may take long, so few are compared: early, in the middle, late.
+# Steps are slow without jit, so only a few are compared: early, in the middle, late.
 _NUM_EAGER = 3
 
 
@@ -57,7 +56,7 @@ def jit(subject: Subject[Any]) -> Iterator[str]:
 
 
 def vmap(subject: Subject[Any]) -> Iterator[str]:
-    """A batch of resets or steps is the same as one after the other."""
+    """A batch of resets or steps gives the same as a loop."""
     some_keys = jax.random.split(subject.key, len(subject.samples))
     resets = jax.jit(jax.vmap(subject.env.reset))(some_keys)
     if not close(resets, _stacked([subject.reset(key) for key in some_keys])):
@@ -73,7 +72,7 @@ def vmap(subject: Subject[Any]) -> Iterator[str]:
 
 
 def _too_many(wrong: int, of: int) -> bool:
-    """More than rounding explains: it may tip a comparison inside a step, but seldom."""
+    """More than rounding explains: it can flip a comparison inside a step, but rarely."""
     return wrong > of // 3
 
 

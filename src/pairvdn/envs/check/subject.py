@@ -1,4 +1,4 @@
-"""The environment under test and a few of its episodes, played with random allowed actions."""
+"""The environment under test, a few random episodes of it, and comparisons of their arrays."""
 
 import functools
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """One step with everything that went in; also of many, along leading axes."""
+    """A step with its inputs, or many along leading axes."""
 
     key: PRNGKey
     state: Any
@@ -34,7 +34,7 @@ class Transition(NamedTuple):
 
 
 class Subject(Generic[State]):
-    """Collects, once and on first use, the episodes that the rules look at.
+    """Plays the episodes that the rules examine, once and on first use.
 
     Episodes run for twice `max_steps`, beyond their ends, because `step` must not reset.
     """
@@ -55,7 +55,7 @@ class Subject(Generic[State]):
 
     @property
     def any_actions(self) -> Int32[Array, " n"]:
-        """Any actions, for rules to which they do not matter."""
+        """Arbitrary actions, for rules that do not depend on them."""
         return jnp.zeros((self.env.num_agents,), jnp.int32)
 
     @functools.cached_property
@@ -84,7 +84,7 @@ class Subject(Generic[State]):
         """Play the episodes; every call plays the same ones. Leading axis: time."""
         duration = 2 * self.env.max_steps
         shape = (NUM_EPISODES, duration, self.env.num_agents, self.env.num_actions)
-        # Drawn here, since random numbers are slow to compile and the actions need no jit.
+        # Drawn with NumPy, since random numbers are slow to compile.
         preferences = np.random.default_rng(0).random(shape, np.float32)
         keys = jax.random.split(self.key, (NUM_EPISODES, duration + 1))
         return [
@@ -112,9 +112,9 @@ class Subject(Generic[State]):
     @functools.cached_property
     def samples(self) -> list[Transition]:
         """Single steps spread over the episodes, first and last ones included."""
-        places = [(e, t) for e, length in enumerate(self.lengths) for t in range(length)]
-        chosen = np.unique(np.linspace(0, len(places) - 1, NUM_SAMPLES).round().astype(int))
-        return [at(self.episodes[e], t) for e, t in (places[i] for i in chosen)]
+        steps = [(e, t) for e, length in enumerate(self.lengths) for t in range(length)]
+        chosen = np.unique(np.linspace(0, len(steps) - 1, NUM_SAMPLES).round().astype(int))
+        return [at(self.episodes[e], t) for e, t in (steps[i] for i in chosen)]
 
     @functools.cached_property
     def last_steps(self) -> list[Transition]:
@@ -134,3 +134,34 @@ def at(transitions: Transition, time: int) -> Transition:
 def _length(time_step: TimeStep) -> int:
     ended = np.asarray(time_step.terminated | time_step.truncated)
     return int(ended.argmax()) + 1 if ended.any() else len(ended)
+
+
+# Compiled in two ways, the same sum may differ in its last bits; this leaves room for a step of
+# physics, and real differences are far larger.
+_TOLERANCE = 1e-4
+
+
+def plain(leaf: Any) -> np.ndarray:
+    """The leaf in NumPy; keys of both kinds become their raw numbers."""
+    if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        leaf = jax.random.key_data(leaf)
+    return np.asarray(leaf)
+
+
+def identical(first: Any, second: Any) -> bool:
+    """The same bits, NaN included."""
+    pairs = _pairs(first, second)
+    return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
+
+
+def close(first: Any, second: Any) -> bool:
+    """The same up to rounding."""
+    return all(
+        a.shape == b.shape and np.allclose(a, b, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)
+        for a, b in _pairs(first, second)
+    )
+
+
+def _pairs(first: Any, second: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    leaves = zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True)
+    return [(plain(a), plain(b)) for a, b in leaves]

@@ -1,4 +1,4 @@
-"""Cooking: agents that chop, blend, plate and deliver dishes together, after CookingZoo."""
+"""Cooking: agents chop, blend, plate and deliver dishes together, after CookingZoo."""
 
 from pairvdn.envs.cooking.env import Cooking, cooking
 

@@ -1,9 +1,10 @@
-"""What the agents' actions do: turn, walk, pick up, put down, chop, blend, fill plates.
+"""The effects of actions: turn, walk, pick up, put down, chop, blend, fill plates.
 
-All moves are settled together. Then agents handle things one after the other, by index, each seeing
-what those before it did.
+All moves are settled together. Then agents interact one after another, by index, each seeing the
+changes of the agents before it.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -21,9 +22,9 @@ class Intent(NamedTuple):
     """The outcome of the actions, once collisions are settled."""
 
     facing: Int32[Array, " n"]
-    cell: Int32[Array, " n"]  # where each agent stands afterwards
-    touched: Int32[Array, " n"]  # the tile that it turns to ...
-    touches: Bool[Array, " n"]  # ... and whether it lays hands on it
+    cell: Int32[Array, " n"]  # of each agent afterwards
+    touched: Int32[Array, " n"]  # the tile that it faces
+    touches: Bool[Array, " n"]  # whether it interacts with that tile
 
 
 def intend(
@@ -31,9 +32,9 @@ def intend(
 ) -> Intent:
     """Settle all moves at once.
 
-    An agent wants the floor that it turns to, or else its own cell. It stays if another agent wants
-    the same cell. This is not revised afterwards, so an agent may walk into the cell of one that
-    was just held up, and both share it; swapping cells is legal too.
+    An agent's target is the floor that it faces, else its own cell. It stays if another agent has
+    the same target. This is not revised, so an agent may walk into the cell of one that had to
+    stay, and both share it; agents may also swap cells.
     """
     height = tiles.shape[0] // width
     right = (actions == RIGHT).astype(jnp.int32) - (actions == LEFT).astype(jnp.int32)
@@ -53,11 +54,11 @@ def intend(
 
 
 class Touch(NamedTuple):
-    """One agent and the tile that it lays hands on."""
+    """One agent and the tile that it interacts with."""
 
     touches: Bool[Array, ""]
-    tile: Int32[Array, ""]  # its kind
-    there: Int32[Array, ""]  # its cell
+    tile: Int32[Array, ""]  # kind of the tile
+    there: Int32[Array, ""]  # cell of the tile
     own: Int32[Array, ""]  # the agent's cell
     held: Int32[Array, ""]
 
@@ -65,11 +66,11 @@ class Touch(NamedTuple):
 class Seen(NamedTuple):
     """The facts that the rules depend on."""
 
-    here: PerSlot  # lies on the tile, on a plate or not
-    raw: PerSlot  # ... and is not done
+    here: PerSlot  # on the tile, with or without a plate
+    raw: PerSlot  # on the tile and not done
     plate_here: PerSlot
     last: PerSlot  # the last of `here`
-    top: PerSlot  # the last that lies on the tile itself
+    top: PerSlot  # the last that is on the tile without a plate
     in_hand: PerSlot
     done: PerSlot
 
@@ -95,8 +96,8 @@ def interact(
         objects, blending = carry
         seen = _see(touch, objects, slots)
         rules = _apply(touch, seen, objects, slots)
-        # A second touch of a loaded blender switches it off again. It is never left on: what it
-        # holds is mashed at the end of the step.
+        # A second touch of a loaded blender switches it off again. It never stays on: its contents
+        # are mashed at the end of the step.
         blending ^= seen.raw & (rules.operate & (touch.tile == Tile.BLENDER))
         objects = _chop(touch, seen, rules, objects, slots)
         objects, held = _carry(touch, seen, rules, objects, slots)
@@ -105,19 +106,16 @@ def interact(
     turns = Touch(intent.touches, tiles[intent.touched], intent.touched, cooks.cell, cooks.held)
     start = (objects, jnp.zeros(slots.count, bool))
     (objects, blending), held = jax.lax.scan(act, start, turns)
-    objects = Objects(
-        objects.cell, objects.plate, objects.stuck, objects.chopped, objects.mashed | blending
-    )
-    return objects, Cooks(cooks.cell, cooks.facing, held)
+    mashed = objects.mashed | blending
+    return dataclasses.replace(objects, mashed=mashed), dataclasses.replace(cooks, held=held)
 
 
 def bring_along(objects: Objects, cooks: Cooks, slots: Slots) -> Objects:
-    """What is in a hand, and what is on it if it is a plate, is where the agent is."""
+    """Move held objects, and the contents of a held plate, to the cell of their agent."""
     outermost = jnp.where(objects.plate < 0, slots.numbers, objects.plate)
     carried = cooks.held[:, None] == outermost[None, :]
     place = jnp.max(jnp.where(carried, cooks.cell[:, None], -1), axis=0)
-    cell = jnp.where(place < 0, objects.cell, place)
-    return Objects(cell, objects.plate, objects.stuck, objects.chopped, objects.mashed)
+    return dataclasses.replace(objects, cell=jnp.where(place < 0, objects.cell, place))
 
 
 def _see(touch: Touch, objects: Objects, slots: Slots) -> Seen:
@@ -153,7 +151,7 @@ def _apply(touch: Touch, seen: Seen, objects: Objects, slots: Slots) -> Rules:
 
 
 def _accepts(tile: Int32[Array, ""], seen: Seen, objects: Objects, slots: Slots) -> Bool[Array, ""]:
-    """Whether an empty tile takes what is in the hand."""
+    """Whether an empty tile accepts the held object."""
     for_board = (seen.in_hand & ~slots.is_plate & ~objects.chopped).any()
     for_blender = (seen.in_hand & slots.is_blendable & ~objects.mashed).any()
     anything = (tile == Tile.COUNTER) | (tile == Tile.DELIVERY)
@@ -161,24 +159,22 @@ def _accepts(tile: Int32[Array, ""], seen: Seen, objects: Objects, slots: Slots)
 
 
 def _chop(touch: Touch, seen: Seen, rules: Rules, objects: Objects, slots: Slots) -> Objects:
-    """Chop what is on the board; a bread becomes two."""
+    """Chop the food on the board; a bread becomes two."""
     cut = seen.raw & (rules.operate & (touch.tile == Tile.CUTBOARD))
     unborn = slots.is_bread & (objects.cell < 0)
     first = slots.numbers == jnp.min(jnp.where(unborn, slots.numbers, slots.count))
     born = first & (cut & slots.is_bread).any()
-    return Objects(
+    return dataclasses.replace(
+        objects,
         cell=jnp.where(born, touch.there, objects.cell),
-        plate=objects.plate,
-        stuck=objects.stuck,
         chopped=objects.chopped | cut | born,
-        mashed=objects.mashed,
     )
 
 
 def _carry(
     touch: Touch, seen: Seen, rules: Rules, objects: Objects, slots: Slots
 ) -> tuple[Objects, Int32[Array, ""]]:
-    """Move things between hand, tile and plates. What is on a plate moves with it."""
+    """Move objects between hand, tile and plates. The contents of a plate move with it."""
     top, last = _last(seen.top, slots), _last(seen.last, slots)
     plate_there = _last(seen.plate_here, slots)
     lifted = (seen.top | (objects.plate == top)) & rules.take
@@ -192,12 +188,11 @@ def _carry(
         seen.in_hand & rules.scoop & (last < touch.held)
     )
     filled = (seen.plate_here & rules.serve) | (seen.in_hand & rules.scoop)
-    moved = Objects(
+    moved = dataclasses.replace(
+        objects,
         cell=jnp.where(served | laid, touch.there, cell),
         plate=jnp.where(scooped, touch.held, plate),
         stuck=jnp.where(filled, buried, objects.stuck),
-        chopped=objects.chopped,
-        mashed=objects.mashed,
     )
     held = jnp.where(rules.serve | rules.put, -1, touch.held)
     return moved, jnp.where(rules.take, top, held)

@@ -1,5 +1,6 @@
-"""The kitchen, the environment."""
+"""Cooking, the environment."""
 
+import dataclasses
 from typing import Unpack
 
 import equinox as eqx
@@ -130,13 +131,13 @@ class Cooking(Environment[CookingState]):
         kitchen, settings = self._kitchen(), self.settings
         intent = intend(state.tiles, kitchen.width, state.cooks, actions)
         cooks = Cooks(intent.cell, intent.facing, state.cooks.held)
-        # All walk before any touches: an agent that walks touches nothing, so the order is free.
+        # All agents walk before any interacts: none does both, so the order does not matter.
         objects = bring_along(state.objects, cooks, kitchen.slots)
         objects, cooks = interact(state.tiles, objects, cooks, intent, kitchen.slots)
         after = progress(state.tiles, objects, settings.recipes, kitchen.slots)
         rewards = self._rewards(state.progress, after)
-        state = CookingState(
-            state.tiles, state.fixtures, objects, cooks, after, steps=state.steps + 1
+        state = dataclasses.replace(
+            state, objects=objects, cooks=cooks, progress=after, steps=state.steps + 1
         )
         ended = after.done.all() if settings.end_all else after.done.any()
         return state, self._time_step(state, rewards, ended)

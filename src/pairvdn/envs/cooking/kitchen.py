@@ -1,4 +1,4 @@
-"""A level turned into the arrays that the rules work with, made once and checked."""
+"""The arrays of a level, made once and checked."""
 
 import functools
 from collections import Counter
@@ -13,7 +13,7 @@ from pairvdn.envs.cooking.state import BLENDABLE, STATICS, Tile
 
 @dataclass(frozen=True, eq=False)
 class Slots:
-    """One slot for every dynamic thing that may ever exist, in the order of search."""
+    """One slot for every dynamic object that may ever exist, in search order."""
 
     classes: tuple[str, ...]
     numbers: np.ndarray  # int32: 0, 1, ...
@@ -23,49 +23,49 @@ class Slots:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of slots."""
         return len(self.classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Things to be put on cells, one after the other.
+    """Objects to be placed on cells, one after another.
 
-    Those of a class that exist fill the slots of the class from its first one on.
+    The existing objects of a class fill its slots from the first one on.
     """
 
-    weights: np.ndarray  # float32[k, cells]: how often each cell stands on the list
-    total: np.ndarray  # float32[k]: length of the whole list, cells that are never free included
+    weights: np.ndarray  # float32[k, cells]: how often each cell is on the list
+    total: np.ndarray  # float32[k]: length of the list, including cells that are never free
     chance: np.ndarray  # float32[k]
-    first_slot: np.ndarray  # int32[k]: of the thing's class
-    earlier: np.ndarray  # bool[k, k]: row i marks the things of i's class before i
+    first_slot: np.ndarray  # int32[k]: of the object's class
+    earlier: np.ndarray  # bool[k, k]: row i marks earlier objects of i's class
     num_slots: int
 
     @property
     def is_fixed(self) -> bool:
-        """Whether every thing exists and has one cell, so that nothing is left to draw."""
+        """Whether nothing is random: every object exists and has a single cell."""
         return bool((self.chance == 1).all() and ((self.weights > 0).sum(axis=1) == 1).all())
 
 
 @dataclass(frozen=True, eq=False)
 class Kitchen:
-    """Everything about a level that is fixed."""
+    """The fixed parts of a level."""
 
     width: int
     height: int
     layout: np.ndarray  # int32[cells]: counters and floor, before statics are placed
     slots: Slots
-    static_tiles: np.ndarray  # int32[k]: what each of `statics` is
+    static_tiles: np.ndarray  # int32[k]: the tile of each of `statics`
     statics: Draws  # into the fixtures
     dynamics: Draws  # into the slots
     agents: Draws
-    fixtures: tuple[str, ...]  # class of each fixture; counters fill themselves in
+    fixtures: tuple[str, ...]  # class of each fixture
     meta: Meta
 
 
 @functools.cache
 def kitchen(level: Level, meta: Meta, num_agents: int) -> Kitchen:
-    """Lay the level out, or say why it cannot be played."""
+    """The arrays of a level; ValueError if it cannot be played."""
     if num_agents > len(level.agents):
         raise ValueError(f"The level has room for {len(level.agents)} agents, not {num_agents}.")
     if not level.dynamics:
@@ -124,7 +124,7 @@ def _draws(things: Sequence[Placement], allowed: np.ndarray, slots: tuple[str, .
 
 
 def _check_meta(level: Level, meta: dict[str, int], num_agents: int) -> None:
-    """Refuse a level of which more may exist than is observed."""
+    """Refuse a level with more objects than the meta file observes."""
     most = Counter(thing.kind for thing in (*level.statics, *level.dynamics))
     most["Bread"] *= 2
     most["Agent"] = num_agents
@@ -136,23 +136,23 @@ def _check_meta(level: Level, meta: dict[str, int], num_agents: int) -> None:
     for kind, count in most.items():
         if count > meta.get(kind, 0):
             raise ValueError(
-                f"There may be {count} of {kind} in the level"
+                f"The level may have {count} of {kind}"
                 f"{' (chopping makes two of one)' if kind == 'Bread' else ''}, but the meta file "
-                f"leaves room for {meta.get(kind, 0)}."
+                f"has room for only {meta.get(kind, 0)}."
             )
 
 
 def _check_room(
     things: Sequence[Placement], allowed: np.ndarray, before: Sequence[Placement]
 ) -> None:
-    """Refuse a level in which a thing that must exist may find all of its places taken."""
+    """Refuse a level in which an object that must exist may find all of its cells taken."""
     rivals = [set(thing.cells) for thing in before]
     for thing in things:
         places = {cell for cell in thing.cells if allowed[cell]}
         taken = sum(not places.isdisjoint(rival) for rival in rivals)
         if thing.chance == 1 and len(places) <= taken:
             raise ValueError(
-                f"{thing.kind} may find no place: it has {len(places)} to choose from, and "
-                f"{taken} things that are placed before it may take them."
+                f"{thing.kind} may find no free cell: it has {len(places)}, and {taken} objects "
+                "placed before it may take them."
             )
         rivals.append(places)

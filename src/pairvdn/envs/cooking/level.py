@@ -1,7 +1,7 @@
-"""Level files: the start of a kitchen, and which of it is drawn anew for every episode.
+"""Level files: the initial kitchen, partly drawn anew for every episode.
 
-The format is CookingZoo's JSON. Every thing draws x and y independently and evenly from two lists
-until its place is free, so its place is drawn from the product of the lists, less what is taken.
+The format is CookingZoo's JSON. Every object draws x and y independently and uniformly from two
+lists until its cell is free, so its cell is uniform over the product of the lists, less taken ones.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from pairvdn.checks import whole_number
 from pairvdn.envs.cooking.state import DYNAMICS, FEATURES, FOODS, PLACED_TILES
 
 COUNTER_SIGN = "-"
-# Each level with the meta file that says what is observed of it.
+# Each level with its meta file, which lists the observed objects.
 LEVELS = {
     "coop_test": "example",
     "simple_rec_fixed": "meta_small_rec",
@@ -29,11 +29,11 @@ METAS = tuple(sorted(set(LEVELS.values())))
 
 @dataclass(frozen=True)
 class Placement:
-    """One thing and the cells that it may start on; a cell may stand there more than once."""
+    """One object and the cells that it may start on, possibly with repetitions."""
 
     kind: str
     cells: tuple[int, ...]
-    chance: float = 1.0  # below 1: before every try the thing is dropped with 1 - chance
+    chance: float = 1.0  # before every try the object is dropped with probability 1 - chance
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,29 @@ class Level:
     statics: tuple[Placement, ...]
     dynamics: tuple[Placement, ...]
     agents: tuple[Placement, ...]
-    excluded: tuple[int, ...]  # cells where no dynamic thing starts
+    excluded: tuple[int, ...]  # cells where no dynamic object starts
 
     @property
     def height(self) -> int:
-        """How many rows of cells there are."""
+        """The number of rows."""
         return len(self.is_counter) // self.width
 
 
-Meta = tuple[tuple[str, int], ...]  # which classes are observed, in this order, how many at most
+Meta = tuple[tuple[str, int], ...]  # the observed classes, in order, with their largest counts
 
 
 def load_level(name: str) -> Level:
-    """A level of the package by its name, or a level file by its path, which ends in .json."""
+    """A level of the package by name, or a level file by its path ending in .json."""
     return parse_level(_load("level", "levels", name, tuple(LEVELS)))
 
 
 def load_meta(name: str) -> Meta:
-    """A meta file of the package by its name, or one of the user by its path."""
+    """A meta file of the package by name, or a user's by its path."""
     return parse_meta(_load("meta", "metas", name, METAS))
 
 
 def default_meta(name: str, level: Level, num_agents: int) -> Meta:
-    """The level's own meta file, or for a level of the user room for exactly what is in it."""
+    """The level's own meta file, or, for a user's level, counts that fit it exactly."""
     if name in LEVELS:
         return load_meta(LEVELS[name])
     placed = Counter(thing.kind for thing in (*level.statics, *level.dynamics))
@@ -85,7 +85,7 @@ def parse_level(data: Mapping[str, Any]) -> Level:
     width = len(lines[-1]) if lines else 0
     if width == 0 or any(len(line) != width for line in lines):
         raise ValueError(
-            f"The lines of LEVEL_LAYOUT must be of one length, and not empty; they are {lines}."
+            f"The lines of LEVEL_LAYOUT must be non-empty and equally long, not {lines}."
         )
     size = (width, len(lines))
     agents = _required(data, "AGENTS", "a level")
@@ -110,7 +110,7 @@ def parse_meta(data: Sequence[Mapping[str, int]]) -> Meta:
         _known(kind, FEATURES, "A meta file")
         whole_number(f"The count of {kind}", count, 0)
     if len({kind for kind, _ in meta}) < len(meta):
-        raise ValueError(f"A meta file may name a class only once; it names {meta}.")
+        raise ValueError(f"A meta file may name each class only once, not {meta}.")
     return meta
 
 
@@ -132,7 +132,7 @@ def _instances(
     chance = float(details.get("OPTIONAL", 1.0))
     if not cells or not 0 <= chance <= 1:
         raise ValueError(
-            f"{kind} needs at least one position and an OPTIONAL from 0 to 1; got {dict(details)}."
+            f"{kind} needs at least one position and an OPTIONAL from 0 to 1, not {dict(details)}."
         )
     placement = Placement(kind, cells, chance)
     yield from itertools.repeat(placement, _required(details, count_key, kind))

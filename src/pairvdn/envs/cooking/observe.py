@@ -1,4 +1,4 @@
-"""What agents see: every thing of the meta file's classes, class by class, and nothing else."""
+"""Observations: the objects of the meta file's classes, class by class."""
 
 import functools
 from collections.abc import Callable
@@ -25,13 +25,13 @@ ORIENTATIONS = 4
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Which numbers of an observation are what."""
+    """The layout of an observation."""
 
     size: int
     is_x: np.ndarray  # bool[o]
     is_y: np.ndarray
-    agent: np.ndarray  # int32[o]: whose own numbers these are, or -1
-    first_agent: int  # column where the agents begin
+    agent: np.ndarray  # int32[o]: the agent that the number describes, or -1
+    first_agent: int  # the first column of the agents
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def columns(meta: Meta) -> Columns:
 
 
 def observation_names(meta: Meta) -> tuple[str, ...]:
-    """What each number of `observe` is."""
+    """The name of each number of `observe`."""
     return tuple(
         f"{kind} {number}, {name}"
         for kind, count in meta
@@ -60,8 +60,8 @@ def observe(
 ) -> tuple[Float[Array, "n o"], Float[Array, " o"]]:
     """Observations of all agents, and the global state.
 
-    Places are (x - x_self) / width and (y - y_self) / height; an agent's own are x_self / width and
-    y_self / height. In the global state all places are relative to the middle of the level.
+    Positions are (x - x_self) / width and (y - y_self) / height; an agent's own is x_self / width,
+    y_self / height. In the global state positions are relative to the middle of the level.
     """
     layout, width, height = columns(kitchen.meta), kitchen.width, kitchen.height
     numbers, exists = _numbers(state, kitchen)
@@ -77,7 +77,7 @@ def observe(
 
 
 def _numbers(state: CookingState, kitchen: Kitchen) -> tuple[Float[Array, " o"], Bool[Array, " o"]]:
-    """Every number in cells from the corner, 0 where nothing exists, and whether it does."""
+    """All numbers, positions in cells from the corner, and whether their object exists."""
     numbers, existing = [], []
     for kind, count in kitchen.meta:
         cells, flags = _VIEWS.get(kind, _nothing)(kind, state, kitchen)

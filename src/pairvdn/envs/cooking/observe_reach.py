@@ -1,8 +1,8 @@
-"""What agents see in the view `reach`: what each action would touch, and what is in which hand.
+"""Observations of the view `reach`: the objects that each action would touch, and held objects.
 
-It shows nothing that the original observation does not: there, whether a tomato lies in front of
-an agent is whether two coordinates of 119 are exactly a sixth and zero, which a small network takes
-long to find out. Here it is one number that is 0 or 1.
+The information is that of the original observation. There, a tomato is in front of an agent if two
+of 119 coordinates are exactly a sixth and zero, which a small network learns slowly. Here it is a
+single 0 or 1.
 """
 
 import functools
@@ -21,7 +21,7 @@ TILES = tuple(tile.name.lower() for tile in Tile)
 
 @functools.cache
 def reach_names(kitchen: Kitchen) -> tuple[str, ...]:
-    """What each number of `reach` is."""
+    """The name of each number of `reach`."""
     things = _numbered(kitchen.slots.classes)
     agents = ("itself", *(f"agent {k} further" for k in range(1, kitchen.agents.num_slots)))
     where = [f"in column {x}" for x in range(kitchen.width)]
@@ -39,10 +39,10 @@ def reach_names(kitchen: Kitchen) -> tuple[str, ...]:
 
 
 def reach(state: CookingState, kitchen: Kitchen) -> Float[Array, "n o"]:
-    """For every agent: its four neighbour cells, all agents and hands, all things, all fixtures.
+    """For every agent: its four neighbour cells, agents, held objects, all objects and fixtures.
 
-    Agents are counted from the observer on, the last followed by the first. x and y are relative to
-    the observer and divided by width and height; all else is 0 or 1. What a held plate carries is
+    Agents are counted cyclically from the observer. x and y are relative to the observer and
+    divided by width and height; all other numbers are 0 or 1. The contents of a held plate are
     held.
     """
     n = state.cooks.cell.shape[0]
@@ -60,7 +60,7 @@ def reach(state: CookingState, kitchen: Kitchen) -> Float[Array, "n o"]:
 
 
 def _around(state: CookingState, kitchen: Kitchen) -> Bool[Array, "n 4 k"]:
-    """Tile, agent and things of the neighbour cells; nothing outside of the level."""
+    """Tile, agent and objects of the neighbour cells; zeros outside the level."""
     cell = state.cooks.cell
     x = (cell % kitchen.width)[:, None] + STEPS[None, :, 0]
     y = (cell // kitchen.width)[:, None] + STEPS[None, :, 1]
@@ -73,7 +73,7 @@ def _around(state: CookingState, kitchen: Kitchen) -> Bool[Array, "n 4 k"]:
 
 
 def _places(cell: Int32[Array, " n"], kitchen: Kitchen) -> Bool[Array, "n k"]:
-    """Column and row, each one of several."""
+    """Column and row, one-hot."""
     column = (cell % kitchen.width)[:, None] == np.arange(kitchen.width)[None]
     row = (cell // kitchen.width)[:, None] == np.arange(kitchen.height)[None]
     return jnp.concatenate([column, row], axis=1)
@@ -86,7 +86,7 @@ def _held(state: CookingState) -> Bool[Array, "n m"]:
 
 
 def _things(state: CookingState, kitchen: Kitchen) -> Bool[Array, "m k"]:
-    """What is beneath each thing, tile and plate, and what has been done to it."""
+    """The tile and plate beneath each object, and whether it is chopped or mashed."""
     objects = state.objects
     exists = (objects.cell >= 0)[:, None]
     tile = state.tiles[objects.cell][:, None] == np.arange(len(TILES))[None]
@@ -98,7 +98,7 @@ def _things(state: CookingState, kitchen: Kitchen) -> Bool[Array, "m k"]:
 def _relative(
     cells: Int32[Array, " k"], state: CookingState, kitchen: Kitchen
 ) -> Float[Array, "n k 2"]:
-    """From every agent to these cells; 0 where nothing is."""
+    """Offsets from every agent to these cells; 0 for objects that do not exist."""
     there = jnp.stack([cells % kitchen.width, cells // kitchen.width], axis=1)
     cook = state.cooks.cell
     here = jnp.stack([cook % kitchen.width, cook // kitchen.width], axis=1)
@@ -118,5 +118,5 @@ def _fixtures(kitchen: Kitchen) -> tuple[str, ...]:
 
 
 def _numbered(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Each with its number among those of its kind."""
-    return tuple(f"{kind} {kinds[:place].count(kind)}" for place, kind in enumerate(kinds))
+    """Each kind with its running number."""
+    return tuple(f"{kind} {kinds[:index].count(kind)}" for index, kind in enumerate(kinds))

@@ -1,9 +1,9 @@
-"""What is to be cooked, and how far it is.
+"""Recipes, and the progress of cooking them.
 
 A recipe is a tree: a delivery square with a plate with ingredients. A node is marked if its
-children are and some thing of its class is at the PLACE of one that satisfied each child: places
-decide, not containment. So one dish serves every agent that wants it, and more on the plate
-does no harm.
+children are and an object of its class is on the CELL of one that satisfied each child: cells
+matter, not containment. So one dish serves every agent with its recipe, and extra food on the plate
+is no problem.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from pairvdn.envs.cooking.state import Objects, Progress, Tile
 
 
 class Ingredient(NamedTuple):
-    """A food in the state that a recipe wants."""
+    """A food in the state that a recipe needs."""
 
     food: str
     mashed: bool = False  # else chopped
@@ -27,8 +27,8 @@ def _chopped(*foods: str) -> tuple[Ingredient, ...]:
     return tuple(Ingredient(food) for food in foods)
 
 
-# The original's `no_recipe` wants floor on a delivery square: it never gets anywhere and pays
-# nothing, as if it wanted a food that does not exist.
+# The original's `no_recipe` needs floor on a delivery square, which is impossible and pays nothing,
+# like a food that does not exist.
 NEVER = Ingredient("nothing")
 
 RECIPES: dict[str, tuple[Ingredient, ...]] = {

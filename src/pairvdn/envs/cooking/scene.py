@@ -1,4 +1,4 @@
-"""What the kitchen looks like, as data. y is up here, so rows are turned over."""
+"""The scene of a kitchen. Here y points up, so rows are flipped."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -29,7 +29,7 @@ AGENT_COLOURS = np.array(
     [[0.2, 0.35, 0.8], [0.75, 0.25, 0.6], [0.1, 0.6, 0.65], [0.4, 0.4, 0.4]], np.float32
 )
 AGENT_RADIUS, PLATE_RADIUS, FRESH_RADIUS, DONE_RADIUS = 0.4, 0.33, 0.25, 0.15
-REACH = 0.2  # how far before an agent its hand is
+REACH = 0.2  # distance of a hand from its agent
 GAP = 0.04  # between tiles
 
 
@@ -58,7 +58,7 @@ def scene(state: CookingState, kitchen: Kitchen) -> Scene:
     radius = jnp.where(slots.is_plate, PLATE_RADIUS, jnp.where(done, DONE_RADIUS, FRESH_RADIUS)) * (
         objects.cell >= 0
     ).astype(jnp.float32)
-    # Plates below foods, whatever the level's order of classes.
+    # Draw plates below foods.
     order = np.argsort(~slots.is_plate, kind="stable")
     colour = np.array([COLOURS[kind] for kind in slots.classes], np.float32).reshape(-1, 3)
     place = centres(jnp.maximum(objects.cell, 0), width, height) + REACH * (in_hand.T @ ways)

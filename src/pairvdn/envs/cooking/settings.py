@@ -1,4 +1,4 @@
-"""Every setting of the kitchen, checked, and the sets of them that have a name."""
+"""The settings of a kitchen, checked, and its variants."""
 
 import dataclasses
 import math
@@ -33,7 +33,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not 1 <= len(self.recipes) <= MAX_AGENTS:
             raise ValueError(
-                f"recipes must be 1 to {MAX_AGENTS}, one per agent, not {self.recipes!r}."
+                f"recipes must have 1 to {MAX_AGENTS} entries, one per agent, not {self.recipes!r}."
             )
         for recipe in self.recipes:
             require_one_of(RECIPES, recipes=recipe)
@@ -77,8 +77,8 @@ class Changes(TypedDict, total=False):
     view: ViewName
 
 
-# The recipes of `paper` are those of the paper's code, and in its level, which has neither carrots
-# nor bananas, two of the three cannot be cooked. `solvable` is the same level with a fair chance.
+# The recipes of `paper` are those of the paper's code. Its level has neither carrots nor bananas,
+# so two of the three cannot be cooked. `solvable` is the same level with recipes that can.
 VARIANTS: dict[VariantName, Changes] = {
     "paper": {"level": "simple_rec_fixed", "recipes": (SALAD, FRUIT, FRUIT)},
     "solvable": {"level": "simple_rec_fixed", "recipes": (SALAD,) * 3},

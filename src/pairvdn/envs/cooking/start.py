@@ -1,4 +1,4 @@
-"""The start of an episode: what the level leaves open is drawn."""
+"""The start of an episode: random choices of the level are drawn."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ def start(
     """Tiles, fixtures, things and agents of a new episode."""
     phases = (kitchen.statics, kitchen.dynamics, kitchen.agents)
     ends = np.cumsum([len(draws.total) for draws in phases])
-    # Drawn in one go: random numbers are most of what there is to compile in a reset.
+    # Drawn in one call: random numbers dominate the compilation of a reset.
     uniform = jax.random.uniform(key, (int(ends[-1]), 2))
     for_statics, for_dynamics, for_agents = jnp.split(uniform, ends[:-1])
     layout = jnp.asarray(kitchen.layout)
@@ -47,12 +47,12 @@ def start(
 def _place(
     uniform: Float[Array, "k 2"], draws: Draws, taken: Bool[Array, " cells"]
 ) -> Int32[Array, " k"]:
-    """A free cell for each thing in turn, or -1 for one that is dropped.
+    """A free cell for each object in turn, or -1 if it is dropped.
 
-    A thing is dropped with 1 - p before every try, and a try hits a free cell with q, so that it
-    comes to stand somewhere with p q / (1 - p (1 - q)).
+    An object is dropped with probability 1 - p before every try, and a try hits a free cell with
+    probability q, so it is placed with probability p q / (1 - p (1 - q)).
     """
-    if draws.is_fixed:  # and `kitchen` made sure that no two meet
+    if draws.is_fixed:  # `kitchen` checked that no two share a cell
         return jnp.asarray(draws.weights.argmax(axis=1), jnp.int32)
 
     def place(
@@ -71,7 +71,7 @@ def _place(
 
 
 def _into_slots(cells: Int32[Array, " k"], draws: Draws) -> Int32[Array, " slots"]:
-    """Things that exist, class by class without gaps; -1 in the slots that are left."""
+    """The existing objects, class by class without gaps; -1 in the other slots."""
     exists = cells >= 0
     before = jnp.sum(draws.earlier & exists[None], axis=1, dtype=jnp.int32)
     slot = jnp.where(exists, draws.first_slot + before, draws.num_slots)

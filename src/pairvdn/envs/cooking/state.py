@@ -1,8 +1,8 @@
-"""The things in a kitchen, by the names that level files use, and the records of its state.
+"""The objects in a kitchen, named as in level files, and the records of its state.
 
-A place is the number of its cell, y * width + x, with x to the right and y DOWN as in level files.
-Dynamic things have one slot each, m in all, in the order in which a tile is searched: by class as
-in the level, then by age. A slot whose thing does not exist is at cell -1.
+A cell has the number y * width + x, with x to the right and y DOWN as in level files. Dynamic
+objects have one slot each, m in all, in search order: by class as in the level, then by age. A slot
+without an object is at cell -1.
 """
 
 import enum
@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Int32
 
 
 class Tile(enum.IntEnum):
-    """What stands on a cell."""
+    """The tile of a cell."""
 
     FLOOR = 0
     COUNTER = 1
@@ -34,7 +34,7 @@ CHOPPED_ONLY = ("Tomato", "Lettuce", "Onion", "Cucumber", "Apple", "Watermelon",
 FOODS = (*CHOPPED_ONLY, *BLENDABLE)
 DYNAMICS = ("Plate", *FOODS)
 
-# The numbers that one thing of a class has in an observation.
+# The observed numbers of one object of each class.
 _PLACE = ("x", "y")
 FEATURE_NAMES = {
     **dict.fromkeys((*STATICS, "Plate"), (*_PLACE, "exists")),
@@ -53,8 +53,8 @@ MAX_AGENTS = 4
 class Objects(eqx.Module):
     """Plates and foods."""
 
-    cell: Int32[Array, " m"]  # where it is, also on a plate or in a hand
-    plate: Int32[Array, " m"]  # slot of the plate that it lies on, or -1
+    cell: Int32[Array, " m"]  # also if on a plate or in a hand
+    plate: Int32[Array, " m"]  # slot of the plate beneath it, or -1
     stuck: Bool[Array, " m"]  # a plate whose top food precedes it: it cannot be lifted
     chopped: Bool[Array, " m"]
     mashed: Bool[Array, " m"]
@@ -65,21 +65,21 @@ class Cooks(eqx.Module):
 
     cell: Int32[Array, " n"]
     facing: Int32[Array, " n"]  # 1 left, 2 right, 3 down, 4 up
-    held: Int32[Array, " n"]  # slot of what is in the hand, or -1
+    held: Int32[Array, " n"]  # slot of the held object, or -1
 
 
 class Progress(eqx.Module):
-    """How far each agent's recipe is."""
+    """The progress of each agent's recipe."""
 
-    nodes: Int32[Array, " n"]  # how many of its nodes are marked
-    plated: Int32[Array, " n"]  # how many of its ingredients lie ready on one plate
+    nodes: Int32[Array, " n"]  # number of marked nodes
+    plated: Int32[Array, " n"]  # most ingredients ready on one plate
     done: Bool[Array, " n"]
 
 
 class CookingState(eqx.Module):
     """Everything that the next step depends on.
 
-    `tiles` and `fixtures` do not change during an episode, but a level may draw them at its start.
+    `tiles` and `fixtures` are fixed during an episode, but may be random at its start.
     """
 
     tiles: Int32[Array, " cells"]  # a `Tile` each

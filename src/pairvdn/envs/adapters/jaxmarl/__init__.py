@@ -1,9 +1,9 @@
-"""JaxMARL, both ways: its environments under our contract, and ours with its interface."""
+"""JaxMARL in both directions: its environments under our contract, ours with its interface."""
 
 from typing import TYPE_CHECKING, Any
 
 from pairvdn.envs.adapters.jaxmarl.adapter import JaxMARLState, from_jaxmarl
-from pairvdn.envs.adapters.jaxmarl.library import library
+from pairvdn.envs.adapters.jaxmarl.original import library
 from pairvdn.envs.base import Environment
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def to_jaxmarl(env: Environment[Any]) -> "JaxMARLEnv":
     """The environment `env` with JaxMARL's interface; see `JaxMARLEnv`."""
-    library()  # raises ImportError with the command that installs it
+    library()  # if JaxMARL is missing, ImportError with the command to install it
     from pairvdn.envs.adapters.jaxmarl.export import JaxMARLEnv
 
     return JaxMARLEnv(env)

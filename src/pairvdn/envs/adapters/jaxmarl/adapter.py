@@ -15,7 +15,7 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 
 class JaxMARLState(eqx.Module):
-    """JaxMARL's own state, the actions that it allows now, and our clock."""
+    """JaxMARL's own state, the allowed actions, and our clock."""
 
     inner: Any
     mask: Bool[Array, "n a"]
@@ -35,9 +35,6 @@ class FromJaxMARL(Environment[JaxMARLState]):
     that JaxMARL still reports is a termination.
     """
 
-    name: eqx.AbstractVar[str]
-    spec: eqx.AbstractVar[EnvSpec]
-    max_steps: eqx.AbstractVar[int]
     team_reward: eqx.AbstractVar[TeamReward]
     original: eqx.AbstractVar[Original]
     kind: eqx.AbstractVar[Kind]
@@ -59,7 +56,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
         )
         state = JaxMARLState(inner, self._mask(inner), state.steps + 1)
         if self.original.clock == "hidden":
-            # It cannot be held back, so an end at its limit may be its doing.
+            # It cannot be stopped, so an end at its limit may be a truncation.
             limit = self.original.max_steps or self.max_steps
             ended = ended & (state.steps < limit)
         return state, self._time_step(state, observations, rewards, ended)
@@ -69,7 +66,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
         return self.kind.scene(self.original.env, state.inner)
 
     def _instead(self, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:
-        """The action that a masked one acts as."""
+        """The action that replaces a masked one."""
         no_op = int(self.kind.no_op(self.original.env))
         return jnp.where(mask[:, no_op], no_op, jnp.argmax(mask, axis=1)).astype(jnp.int32)
 
@@ -78,7 +75,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
             jnp.arange(self.num_actions)[None] < jnp.asarray(self.original.num_actions)[:, None]
         )
         mask = exists & self.original.available(inner)
-        # Some end states allow nothing; our contract always allows something.
+        # Some end states allow no action; our contract requires at least one.
         return jnp.where(jnp.any(mask, axis=1, keepdims=True), mask, exists)
 
     def _time_step(
@@ -100,7 +97,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
 
 
 class FromJaxMARLWithoutPositions(FromJaxMARL):
-    """For environments whose agents have no positions, or none that `kinds` can read."""
+    """For environments whose agents have no known positions."""
 
     name: str = eqx.field(static=True)
     spec: EnvSpec = eqx.field(static=True)
@@ -111,7 +108,7 @@ class FromJaxMARLWithoutPositions(FromJaxMARL):
 
 
 class FromJaxMARLWithPositions(FromJaxMARL):
-    """For environments whose agents have positions, so that `HasPositions` is true of them."""
+    """For environments whose agents have positions: `HasPositions` holds."""
 
     name: str = eqx.field(static=True)
     spec: EnvSpec = eqx.field(static=True)
@@ -124,7 +121,7 @@ class FromJaxMARLWithPositions(FromJaxMARL):
         self, observation: Float[Array, "n o"], state: Float[Array, " s"]
     ) -> Float[Array, "n 2"]:
         """Where the agents are."""
-        assert self.kind.positions is not None  # `from_jaxmarl` chose this class for it
+        assert self.kind.positions is not None  # as `from_jaxmarl` checked
         return self.kind.positions(self.original.env, observation, state)
 
 
@@ -151,7 +148,7 @@ def from_jaxmarl(
     require_one_of(("sum", "mean"), team_reward=team_reward)
     max_steps = original.max_steps if max_steps is None else max_steps
     if max_steps is None:
-        raise ValueError(f"{env.name} does not say how long an episode may last; give max_steps.")
+        raise ValueError(f"{env.name} has no limit on the length of episodes; give max_steps.")
     has_positions = kind.positions is not None
     build = FromJaxMARLWithPositions if has_positions else FromJaxMARLWithoutPositions
     return build(

@@ -1,4 +1,4 @@
-"""Our environments with JaxMARL's interface; only this module needs JaxMARL at import."""
+"""Our environments with JaxMARL's interface; only this module imports JaxMARL at the top."""
 
 from functools import partial
 from typing import Any
@@ -26,10 +26,10 @@ class JaxMARLEnvState(eqx.Module):
 class JaxMARLEnv(MultiAgentEnv):
     """One of our environments with JaxMARL's interface: dicts by agent, pure functions.
 
-    Agents are `agent_0`, `agent_1`, ... Their rewards add up to the team's, which is what JaxMARL's
-    `CTRolloutManager` takes for it. `step` resets by itself, as every JaxMARL environment does;
-    `dones` do not say why an episode ended, `infos` do: `terminated` and `truncated`, an entry per
-    agent. `get_avail_actions` is our mask, `get_world_state` our global state.
+    Agents are `agent_0`, `agent_1`, ... Their rewards add up to the team's, as JaxMARL's
+    `CTRolloutManager` assumes. `step` resets automatically, like every JaxMARL environment. `infos`
+    hold `terminated` and `truncated`, an entry per agent, which `dones` do not distinguish.
+    `get_avail_actions` is our mask, `get_world_state` our global state.
     """
 
     def __init__(self, env: Environment[Any]) -> None:
@@ -45,7 +45,7 @@ class JaxMARLEnv(MultiAgentEnv):
 
     @property
     def name(self) -> str:
-        """The id under which `pairvdn.envs.make` finds it."""
+        """The id in `pairvdn.envs`."""
         return self.env.name
 
     @property
@@ -80,7 +80,7 @@ class JaxMARLEnv(MultiAgentEnv):
         return self.get_obs(state), state, rewards, dones, infos
 
     def get_obs(self, state: Any) -> dict[str, Array]:
-        """What each agent sees."""
+        """The observation of each agent."""
         return self._by_agent(state.time_step.observation)
 
     @partial(jax.jit, static_argnums=0)

@@ -1,7 +1,4 @@
-"""Facts that JaxMARL's environments do not declare, for the kinds known here.
-
-No-op, reward of the team, positions of the agents, and a drawing.
-"""
+"""Facts that JaxMARL's environments do not declare: no-op, team reward, positions, drawing."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -33,30 +30,30 @@ OBJECTS = (
 
 
 def dots(env: Any, inner: Any) -> Scene:
-    """A dot for each agent, side by side: for environments of an unknown kind."""
+    """A row of dots, one per agent, for environments of an unknown kind."""
     n = len(env.agents)
-    places = jnp.stack([jnp.arange(n, dtype=jnp.float32), jnp.zeros(n)], axis=1)
+    centres = jnp.stack([jnp.arange(n, dtype=jnp.float32), jnp.zeros(n)], axis=1)
     return Scene(
         bounds=jnp.array([-1.0, -1.0, n, 1.0]),
-        circles=_circles(places, jnp.full((n,), 0.4), jnp.tile(jnp.array([AGENT]), (n, 1)), n),
+        circles=_circles(centres, jnp.full((n,), 0.4), jnp.tile(jnp.array([AGENT]), (n, 1)), n),
     )
 
 
 def particles(env: Any, inner: Any) -> Scene:
     """MPE: agents and landmarks with the radii and colours that JaxMARL gives them."""
-    places = inner.p_pos
-    # Nothing keeps them inside, so the window grows with them.
-    half = jnp.maximum(1.0, jnp.max(jnp.abs(places))) + 0.3
+    centres = inner.p_pos
+    # Agents may leave the square, so the window grows with them.
+    half = jnp.maximum(1.0, jnp.max(jnp.abs(centres))) + 0.3
     colour = jnp.clip(jnp.asarray(env.colour, jnp.float32) / 255, 0, 1)
     return Scene(
         bounds=jnp.stack([-half, -half, half, half]),
-        circles=_circles(places, jnp.asarray(env.rad, jnp.float32), colour, env.num_agents),
+        circles=_circles(centres, jnp.asarray(env.rad, jnp.float32), colour, env.num_agents),
     )
 
 
 def units(env: Any, inner: Any) -> Scene:
     """SMAX: allies blue, enemies red, the dead small and grey."""
-    battle = getattr(inner, "state", inner)  # with enemies that play by themselves it is inside
+    battle = getattr(inner, "state", inner)  # scripted enemies wrap it
     side = jnp.where((battle.unit_teams == 0)[:, None], jnp.array([AGENT]), jnp.array([ENEMY]))
     alive = battle.unit_alive
     return Scene(
@@ -71,9 +68,9 @@ def units(env: Any, inner: Any) -> Scene:
 
 
 def kitchen(env: Any, inner: Any) -> Scene:
-    """Overcooked: the cells of the map, and the cooks; what a cook holds is a smaller circle."""
+    """Overcooked: the cells of the map, and the cooks; held objects are smaller circles."""
     height, width = env.height, env.width
-    margin = (inner.maze_map.shape[0] - height) // 2  # the map is padded for views, not for us
+    margin = (inner.maze_map.shape[0] - height) // 2  # the map is padded for views
     cells = inner.maze_map[margin : margin + height, margin : margin + width, 0].reshape(-1)
     x, y = jnp.meshgrid(jnp.arange(width), -jnp.arange(height))
     centre = jnp.stack([x, y], axis=-1).reshape(-1, 2).astype(jnp.float32)
@@ -105,7 +102,7 @@ def _circles(
     colour: Float[Array, "k 3"],
     num_agents: int,
 ) -> Circles:
-    """Circles of which the first are the agents."""
+    """Circles; the first `num_agents` are the agents."""
     number = jnp.arange(centre.shape[0], dtype=jnp.int32)
     return Circles(centre, radius, colour, agent=jnp.where(number < num_agents, number, -1))
 
@@ -113,7 +110,7 @@ def _circles(
 def spread_positions(
     env: Any, observation: Float[Array, "n o"], state: Float[Array, " s"]
 ) -> Float[Array, "n 2"]:
-    """Agents of Simple Spread see their velocity, then their place."""
+    """Agents of Simple Spread observe their velocity, then their position."""
     return observation[:, 2:4]
 
 
@@ -131,14 +128,14 @@ def unit_positions(
 def cook_positions(
     env: Any, observation: Float[Array, "n o"], state: Float[Array, " s"]
 ) -> Float[Array, "n 2"]:
-    """Overcooked's first channel is 1 where the agent itself stands, in rows from the top."""
+    """Overcooked's first channel is 1 at the agent's own cell, in rows from the top."""
     channel = observation.reshape(observation.shape[0], env.height, env.width, -1)[..., 0]
     cell = jnp.argmax(channel.reshape(channel.shape[0], -1), axis=1)
     return jnp.stack([cell % env.width, -(cell // env.width)], axis=1).astype(jnp.float32)
 
 
 class Kind(NamedTuple):
-    """The no-op, how rewards of the team follow from the agents', positions, and a drawing."""
+    """The no-op, the rule of the team reward, positions, and a drawing."""
 
     no_op: Callable[[Any], int] = lambda env: 0
     team_reward: TeamReward = "sum"
@@ -152,7 +149,7 @@ _SMAX = Kind(
     positions=unit_positions,
     scene=units,
 )
-# By the name of the class or of one that it derives from, since JaxMARL need not be installed.
+# By the name of the class or a base class, since JaxMARL may not be installed.
 KINDS: dict[str, Kind] = {
     "SimpleSpreadMPE": Kind(positions=spread_positions, scene=particles),
     "SimpleMPE": Kind(scene=particles),
@@ -167,6 +164,6 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(env: Any) -> Kind:
-    """The most special kind that `env` is of."""
-    known = [KINDS[one.__name__] for one in type(env).__mro__ if one.__name__ in KINDS]
+    """The most specific known kind of `env`."""
+    known = [KINDS[base.__name__] for base in type(env).__mro__ if base.__name__ in KINDS]
     return known[0] if known else Kind()

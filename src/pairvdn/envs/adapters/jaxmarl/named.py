@@ -1,4 +1,4 @@
-"""JaxMARL's environments by name, with arguments as plain as a config can hold."""
+"""JaxMARL's environments by name, with plain arguments as in a config."""
 
 import importlib
 import inspect
@@ -6,17 +6,17 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, require_one_of
 from pairvdn.envs.adapters.jaxmarl.adapter import FromJaxMARL, from_jaxmarl
-from pairvdn.envs.adapters.jaxmarl.library import lenient, library
+from pairvdn.envs.adapters.jaxmarl.original import lenient, library
 from pairvdn.envs.base import TeamReward
 
 
 def constructor(name: str) -> Callable[..., FromJaxMARL]:
-    """A function that builds the environment that JaxMARL's `make` calls `name`.
+    """A function that builds the environment called `name` in JaxMARL.
 
-    It takes the arguments of `from_jaxmarl`, and as keywords those of JaxMARL's class. A `layout`
-    of Overcooked and a `scenario` of SMAX are given by name.
+    It takes the arguments of `from_jaxmarl` and of JaxMARL's class. A `layout` of Overcooked and a
+    `scenario` of SMAX are given by name.
     """
     jaxmarl = library()
     known = jaxmarl.registered_envs
@@ -26,14 +26,16 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
     def build(
         max_steps: int | None = None, team_reward: TeamReward | None = None, **keywords: Any
     ) -> FromJaxMARL:
-        given = {key: _NAMED.get(key, _as_is)(value) for key, value in keywords.items()}
+        given = {
+            key: _NAMED[key](value) if key in _NAMED else value for key, value in keywords.items()
+        }
         with warnings.catch_warnings(), lenient():
-            # Overcooked recommends its second version at every start.
+            # Overcooked recommends its second version whenever it is made.
             warnings.simplefilter("ignore", DeprecationWarning)
             try:
                 env = jaxmarl.make(name, **given)
             except (TypeError, AssertionError) as error:
-                raise ValueError(f"JaxMARL refuses to make {name}: {error}") from error
+                raise ValueError(f"JaxMARL cannot make {name}: {error}") from error
         _require_known(name, keywords, env)
         return from_jaxmarl(
             env, max_steps=max_steps, team_reward=team_reward, name=f"jaxmarl:{name}"
@@ -45,19 +47,19 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
 
 
 def _leave_open(build: Any) -> None:
-    """Keywords without a type mean that there may be others, which only JaxMARL knows."""
+    """Remove the type of `keywords`, so that arguments known only to JaxMARL are accepted."""
     signature = inspect.signature(build)
     keywords = signature.parameters["keywords"].replace(annotation=inspect.Parameter.empty)
-    kept = [one for one in signature.parameters.values() if one.name != keywords.name]
+    kept = [other for other in signature.parameters.values() if other.name != keywords.name]
     build.__signature__ = signature.replace(parameters=[*kept, keywords])
     del build.__annotations__[keywords.name]
 
 
 def _require_known(name: str, keywords: Mapping[str, Any], env: Any) -> None:
-    """Refuse arguments that no constructor names: many take `**kwargs` and ignore the unknown."""
-    inside = getattr(env, "_env", env)  # SMAX inside SMAX with enemies that play by themselves
+    """Refuse arguments that no constructor names: many ignore unknown `**kwargs`."""
+    inside = getattr(env, "_env", env)  # SMAX with scripted enemies wraps SMAX
     classes = [*type(env).__mro__, *type(inside).__mro__]
-    known = {key for one in classes for key in inspect.signature(one).parameters}
+    known = {key for base in classes for key in inspect.signature(base).parameters}
     for key in keywords:
         if key not in known:
             public = known - {"self", "args", "kwargs"}
@@ -67,23 +69,15 @@ def _require_known(name: str, keywords: Mapping[str, Any], env: Any) -> None:
 
 def _layout(name: str) -> Any:
     layouts = importlib.import_module("jaxmarl.environments.overcooked").overcooked_layouts
-    return _looked_up("layout", name, layouts)
+    require_one_of(layouts, layout=name)
+    return layouts[name]
 
 
 def _scenario(name: str) -> Any:
     maps = importlib.import_module("jaxmarl.environments.smax.smax_env").MAP_NAME_TO_SCENARIO
-    return _looked_up("scenario", name, maps)
+    require_one_of(maps, scenario=name)
+    return maps[name]
 
 
-def _looked_up(what: str, name: Any, known: Mapping[str, Any]) -> Any:
-    if name not in known:
-        raise ValueError(f"{what} must be one of {', '.join(known)}, not {name!r}.")
-    return known[name]
-
-
-def _as_is(value: Any) -> Any:
-    return value
-
-
-# Arguments that JaxMARL takes as objects and that have a name there.
+# Arguments that JaxMARL takes as objects, here given by name.
 _NAMED: dict[str, Callable[[Any], Any]] = {"layout": _layout, "scenario": _scenario}

@@ -1,4 +1,4 @@
-"""PettingZoo, both ways: its environments to train in, and ours as its `ParallelEnv`."""
+"""PettingZoo in both directions: its environments to train in, ours as a `ParallelEnv`."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,8 +32,7 @@ def from_pettingzoo(
 ) -> "FromPettingZoo":
     """A PettingZoo environment to train in; see `FromPettingZoo`.
 
-    `make_env` makes a new `ParallelEnv` each time it is called: training plays several side by
-    side.
+    `make_env` makes a new `ParallelEnv` at each call: training runs several in parallel.
     """
     try:
         from pairvdn.envs.adapters.pettingzoo.env import FromPettingZoo

@@ -9,8 +9,7 @@ from jaxtyping import Int32
 
 from pairvdn.checks import require_one_of, whole_number
 from pairvdn.envs.adapters.pettingzoo.layout import Images, Layout, allowed_actions, layout
-from pairvdn.envs.base import TeamReward
-from pairvdn.envs.host import HostCopy, HostEnvironment, HostStep
+from pairvdn.envs.base import HostCopy, HostEnvironment, HostStep, TeamReward
 from pairvdn.types import EnvSpec
 
 
@@ -105,20 +104,20 @@ class PettingZooCopy(HostCopy):
         return self._host_step(seen, infos, set(seen), {}, terminated=False, truncated=False)
 
     def step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
-        """Act once, without the dead; a masked action is replaced by the lowest allowed one."""
+        """Act once, without dead agents; a masked action is replaced by the first allowed one."""
         outcome = self._env.step(self._by_agent(actions))
         seen, rewards, terminated, truncated, infos = outcome
         self._steps += 1
         dead = {agent for agent, flag in terminated.items() if flag}
         cut = {agent for agent, flag in truncated.items() if flag} - dead
-        going = set(self._env.agents) - dead - cut
-        # Over when no agent goes on. Those that were only cut off still had a future.
-        over = not going
+        active = set(self._env.agents) - dead - cut
+        # Over when no agent is active. Truncated agents still have a future value.
+        over = not active
         too_long = self._steps >= self._max_steps
         return self._host_step(
             seen,
             infos,
-            cut if over else going,
+            cut if over else active,
             rewards,
             terminated=over and not cut,
             truncated=bool(over and cut) or (too_long and not over),
@@ -176,5 +175,5 @@ def _image_size(given: Sequence[int] | None) -> tuple[int, int] | None:
     if given is None:
         return None
     if len(given) != 2:
-        raise ValueError(f"image_size must be two numbers, rows and columns; it is {given}.")
+        raise ValueError(f"image_size must be two numbers, rows and columns, not {given}.")
     return whole_number("image_size", given[0], 1), whole_number("image_size", given[1], 1)

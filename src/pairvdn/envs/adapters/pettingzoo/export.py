@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
+from pairvdn.checks import require_one_of
 from pairvdn.envs.base import Environment, seconds_per_step
 from pairvdn.types import TimeStep
 
@@ -28,9 +29,8 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
     """
 
     def __init__(self, env: Environment[Any], render_mode: str | None = None) -> None:
-        allowed = (None, *_RENDER_MODES)
-        if render_mode not in allowed:
-            raise ValueError(f"render_mode must be one of {allowed}; it is {render_mode!r}.")
+        if render_mode is not None:
+            require_one_of(_RENDER_MODES, render_mode=render_mode)
         self.metadata = {
             "name": env.name,
             "render_modes": list(_RENDER_MODES),
@@ -42,7 +42,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.possible_agents = [f"agent_{i}" for i in range(env.num_agents)]
         self.agents: list[str] = []
         self.state_space = _box(env.state_size)
-        # One object per agent, for each has its own random state.
+        # One object per agent, since each has its own random state.
         self._observation_spaces = {
             agent: _box(env.observation_size) for agent in self.possible_agents
         }
@@ -87,10 +87,12 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
             raise RuntimeError("There is no episode to step in; call reset first.")
         missing = [agent for agent in self.agents if agent not in actions]
         if missing:
-            raise ValueError(f"Every agent must act; there is no action of {', '.join(missing)}.")
+            raise ValueError(f"Every agent must act; actions are missing for {', '.join(missing)}.")
         joint = np.array([int(actions[agent]) for agent in self.agents], np.int32)
         if joint.min() < 0 or joint.max() >= self.env.num_actions:
-            raise ValueError(f"Actions are 0 to {self.env.num_actions - 1}; got {joint.tolist()}.")
+            raise ValueError(
+                f"Actions must be from 0 to {self.env.num_actions - 1}, not {joint.tolist()}."
+            )
         self._key, key = jax.random.split(self._key)
         self._env_state, time_step = self._step(key, self._env_state, jnp.asarray(joint))
         now: TimeStep = jax.device_get(time_step)
@@ -113,7 +115,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return np.array(self._current().state)
 
     def render(self) -> np.ndarray | None:
-        """An image for `rgb_array`; a window (`human`) follows every step by itself."""
+        """An image for `rgb_array`; a window (`human`) is updated at every step."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode; give one to to_pettingzoo.")
         return self._image() if self.render_mode == "rgb_array" else None
@@ -139,12 +141,12 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
             for agent, mask in self._by_agent(now.mask).items()
         }
 
-    # Drawing is imported here, so that only rendering needs it.
+    # Drawing is imported on first use, since only rendering needs it.
 
     def _image(self) -> np.ndarray:
         from pairvdn.viewing.raster import draw
 
-        self._current()  # complains before the first reset
+        self._current()  # raises before the first reset
         return draw(self._scene(self._env_state))
 
     def _show(self) -> None:

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from small_studies import to_toml as study_toml
 
 from pairvdn.cli import main
 from pairvdn.config import load_preset, registry
@@ -126,6 +127,25 @@ def test_a_config_file_names_the_same_classes(workspace: Path, refused: Callable
     assert (workspace / "again" / "metrics.jsonl").exists()
 
 
+def test_a_study_of_the_classes(workspace: Path, refused: Callable[..., str]) -> None:
+    """In the lists of tasks and methods; workers find the modules too."""
+    study = {
+        "methods": ["doors.line:Line", "vdn"],
+        "column": "return",
+        "tasks": {"door": {"env": {"name": "doors.door:Door"}}},
+        "fields": {"epochs": 1, "learner": {"num_envs": 2, "replay_capacity": 1024}},
+        "evaluation": {"episodes": 2},
+    }
+    (workspace / "doors.toml").write_text(study_toml(study))
+    for action in ("run", "table", "list"):
+        assert "'doors.door'" in refused("study", action, "doors.toml")
+    command(workspace, "study", "run", "doors.toml", "--trust", "--workers=2", "--quiet")
+    table = command(workspace, "study", "table", "doors.toml", "--trust")
+    methods = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| `")]
+    assert methods == ["`doors.line-Line`", "`vdn`"]
+    assert "–" not in table
+
+
 def test_installed_names_need_no_trust(tmp_path: Path) -> None:
     """An installed package is found by its entry points, from any folder."""
     site = tmp_path / "site"
@@ -222,6 +242,22 @@ def test_no_name_in_a_config_is_imported(
     assert "pip install" not in says
     assert not (stranger / "mark").exists()
     assert not {"team", "payload", "antigravity", "test.__main__"} & (set(sys.modules) - modules)
+
+
+def test_a_study_compares_configs_without_importing_their_names(
+    stranger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else's run lies where the study would put its own."""
+    study = {"tasks": ["wall"], "methods": ["vdn"], "fields": {"epochs": 1}}
+    (stranger / "own.toml").write_text(study_toml(study))
+    _name(stranger, "env", "payload:Env")
+    (stranger / "out" / "wall" / "vdn").mkdir(parents=True)
+    (stranger / "team").rename(stranger / "out" / "wall" / "vdn" / "seed-0")
+    monkeypatch.chdir(stranger)
+    monkeypatch.syspath_prepend(str(stranger))
+    assert main(["study", "run", "own.toml", "--out", "out", "--quiet"]) == 1
+    assert "was trained with other settings (epochs, env)" in capsys.readouterr().err
+    assert not (stranger / "mark").exists()
 
 
 def test_entry_points_beside_a_run_are_not_installed(

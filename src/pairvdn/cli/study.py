@@ -71,12 +71,13 @@ def _run(arguments: Sequence[str]) -> int:
         help="change fields of all rows, for example epochs=2; tables then show the changes",
     )
     given = parser.parse_all(arguments)
-    study = _changed(study_of(given.study), given)
+    study = _changed(study_of(given), given)
     rows = study.only(given.only)
     storage, results = storage_of(given, study.name), results_of(given, study.name)
     cells = [cell for row in rows for cell in row.cells(study.evaluation)]
     if given.dry_run:
-        print("\n".join([*(cell.name for cell in cells), f"{len(cells)} runs, into {storage}"]))
+        number = "1 run" if len(cells) == 1 else f"{len(cells)} runs"
+        print("\n".join([*(cell.name for cell in cells), f"{number}, into {storage}"]))
         return 0
     executor = _executor(given, study)
     try:
@@ -130,7 +131,7 @@ def _list(arguments: Sequence[str]) -> int:
         for name in shipped_names():
             print(f"{name:<16} {(read_summary(name) or read_study(name)).about}")
         return 0
-    study = study_of(given.study)
+    study = study_of(given)
     storage, done = storage_of(given, study.name), results_of(given, study.name).rows()
 
     def state(name: str) -> str:
@@ -158,7 +159,7 @@ def _tune(arguments: Sequence[str]) -> int:
     _add_ray(parser)
     parser.add_argument("--quiet", action="store_true", help="print the ranking only")
     given = parser.parse_all(arguments)
-    study = study_of(given.study)
+    study = study_of(given)
     if study.tune is None:
         raise ConfigError(f"{given.study} has no table [tune]; see docs/studies.md.")
     from pairvdn.studies.tune import tune

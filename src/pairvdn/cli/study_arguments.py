@@ -15,6 +15,7 @@ def study_parser(action: str, about: str, *, optional: bool = False) -> Parser:
     parser.add_argument(
         "study", metavar="STUDY", nargs="?" if optional else None, help="a shipped name or a path"
     )
+    parser.add_trust()
     parser.add_argument("--out", help="a folder or a URL of fsspec; default: runs/STUDY")
     parser.add_argument(
         "--results",
@@ -43,11 +44,12 @@ def results_of(given: argparse.Namespace, name: str) -> ResultsFile:
     return ResultsFile(Folder(path.parent), path.name)
 
 
-def study_of(name: str) -> Study:
-    """The study with this name; `ConfigError` for a summary, which has no rows to train."""
+def study_of(given: argparse.Namespace) -> Study:
+    """The study that is named; `ConfigError` for a summary, which has no rows to train."""
+    name: str = given.study
     summary = read_summary(name)
     if summary is not None:
         raise ConfigError(
             f"{name} sums up other studies; name one of {', '.join(summary.studies)}."
         )
-    return read_study(name)
+    return read_study(name, trust=given.trust)

@@ -50,7 +50,7 @@ def table_main(arguments: Sequence[str]) -> int:
             to_markdown(summary.table(lambda name: _known(results_of(given, name), name))), end=""
         )
         return 0
-    study = study_of(given.study)
+    study = study_of(given)
     results = results_of(given, study.name)
     rows = _known(results, study.name)
     if given.json:
@@ -123,7 +123,7 @@ def figure_main(arguments: Sequence[str]) -> int:
         "--to", type=Path, metavar="FOLDER", help="folder of the files; default: OUT/figures"
     )
     given = parser.parse_all(arguments)
-    study = study_of(given.study)
+    study = study_of(given)
     for name in given.only:
         if name not in study.figures:
             raise ConfigError(f"{study.name} has no figure {name!r}; {hint(name, study.figures)}")

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import math
 import time
+import tomllib
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -187,8 +188,12 @@ def require_same_settings(cell: Cell, storage: Storage) -> None:
     text = storage.read_text(f"{cell.name}/config.toml")
     if text is None:
         return
-    stored, wanted = Config.from_toml(text).to_dict(), cell.config.to_dict()
-    different = [key for key in wanted if key != "checkpoints" and wanted[key] != stored[key]]
+    wanted = tomllib.loads(cell.config.to_toml())
+    try:
+        stored = tomllib.loads(text)  # as data: a config may name modules, and nothing is imported
+    except tomllib.TOMLDecodeError as error:
+        raise FolderError(f"{cell.name}/config.toml cannot be read: {one_line(error)}") from error
+    different = [key for key in wanted if key != "checkpoints" and wanted[key] != stored.get(key)]
     if json.loads(storage.read_text(f"{cell.name}/seeds.json") or "null") != cell.seeds():
         different.append("seeds")
     if different:

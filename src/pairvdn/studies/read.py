@@ -11,6 +11,7 @@ from typing import Any
 from pairvdn.checks import hint
 from pairvdn.config.config import General
 from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
 from pairvdn.envs import is_external
 from pairvdn.runs.analysis.evaluate import Settings
@@ -58,16 +59,16 @@ def read_file(name: str) -> tuple[str, dict[str, Any]]:
         raise ConfigError(f"{name} is not TOML: {one_line(error)}") from error
 
 
-def read_study(name: str) -> Study:
-    """The study with a shipped name, or in a TOML file."""
+def read_study(name: str, *, trust: bool = True) -> Study:
+    """The study with a shipped name, or in a TOML file; `trust` is as in `Config.from_dict`."""
     stem, given = read_file(name)
     try:
-        return study_from(stem, given)
+        return study_from(stem, given, trust=trust)
     except ConfigError as error:
         raise ConfigError(f"{name}: {one_line(error)}") from error
 
 
-def study_from(name: str, given: Mapping[str, Any]) -> Study:
+def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> Study:
     """A study from plain values; checks every config before anything is trained."""
     require_keys("A study", given, _KEYS)
     plain = {
@@ -76,6 +77,11 @@ def study_from(name: str, given: Mapping[str, Any]) -> Study:
     side_by_side = plain.pop("side_by_side", False)
     tasks = _tasks(given.get("tasks", {}))
     rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
+    if not trust:
+        for row in rows.values():
+            require_trust(row.names())
+    if "methods" in plain:
+        plain["methods"] = tuple(map(_folder_name, plain["methods"]))  # as rows are labelled
     study = Study(
         name=name,
         rows=rows,
@@ -151,7 +157,7 @@ def _rows(
         outside = {"method.name": method} if is_external(env) else {}
         for values in itertools.product(*varied.values()):
             chosen = dict(zip(varied, values, strict=True))
-            name = "/".join([task, method, *([_variant(chosen)] if chosen else [])])
+            name = "/".join([task, _folder_name(method), *([_variant(chosen)] if chosen else [])])
             if name in rows:
                 raise ConfigError(f"Two rows have the name {name}; is a value given twice?")
             preset = env if outside else f"{env}/{method}"

@@ -9,6 +9,7 @@ from pairvdn.checks import hint, require_at_least
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import load_preset
+from pairvdn.config.registry import KINDS
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.studies.cells import Cell, Resources
 from pairvdn.studies.search import Search
@@ -37,6 +38,12 @@ class Row:
     def label(self) -> str:
         """The name after its last slash."""
         return self.name.rpartition("/")[2]
+
+    def names(self) -> dict[str, dict[str, Any]]:
+        """The names of classes in the config, by section; nothing is imported."""
+        env, _, method = self.preset.partition("/")
+        names = {"env.name": env, "method.name": method, **self.fields}
+        return {kind: {"name": names.get(f"{kind}.name")} for kind in KINDS}
 
     def config(self) -> Config:
         """The config of the first seed; `ConfigError` if a field does not exist."""

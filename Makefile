@@ -10,9 +10,10 @@ UNOPTIMISED := XLA_FLAGS=--xla_backend_optimization_level=0
 # The theme greets every build with a note on its successor: docs/decisions/0009-site.md.
 # No --quiet: with it --strict finds nothing.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
-# Tests of whole programs, and tests of documents and pages; all others are the core.
+# Whole programs and environments beside their originals; documents and pages; all others are the core.
 BROWSER_TESTS := tests/viewing/test_watch_browser.py
-SYSTEM_TESTS := tests/cli tests/runs tests/studies tests/viewing tests/envs/adapters
+SYSTEM_TESTS := tests/cli tests/runs tests/studies tests/viewing tests/config/test_presets_train.py \
+  tests/envs/adapters tests/envs/box_jump tests/envs/cooking
 DOCS_TESTS := tests/docs tests/examples $(BROWSER_TESTS)
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
@@ -30,7 +31,7 @@ test-core: lint types layers $(VENV)/.dev  ## format, lint, types, layers, unit 
 	$(UNOPTIMISED) $(PYTEST) --cov --cov-report= --cov-fail-under=0 \
 	  $(foreach path,$(SYSTEM_TESTS) $(DOCS_TESTS),--ignore $(path))
 
-test-system: $(VENV)/.dev  ## the command line, run folders, studies, films, adapters; coverage with test-core
+test-system: $(VENV)/.dev  ## commands, run folders, studies, films, presets, environments beside their originals
 	$(UNOPTIMISED) $(PYTEST) --cov --cov-append --cov-report=term $(SYSTEM_TESTS) --ignore $(BROWSER_TESTS)
 
 test-docs: $(VENV)/.dev  ## the site, the docs' code and commands, the watch page in a browser

@@ -61,6 +61,7 @@ def test_without_identifiers_a_group_is_what_its_members_see():
 
 
 @hypothesis.settings(max_examples=30)  # each size is compiled anew
+@hypothesis.settings(max_examples=15)  # each draw is compiled anew
 @hypothesis.given(
     num_agents=st.integers(1, 5),
     group_size=st.integers(1, 3),

@@ -6,17 +6,9 @@ import jax.numpy as jnp
 import pytest
 from walk import MAX_STEPS, NUM_AGENTS, Broken, Walk, WalkState, tell
 
-from pairvdn import envs
 from pairvdn.envs import ContractError, check_env
 from pairvdn.envs.check import RULES
 from pairvdn.envs.scene import Scene
-
-
-@pytest.mark.parametrize("name", envs.names())
-def test_every_registered_environment_keeps_the_contract(name):
-    env = envs.make(name)
-    assert env.name == name
-    assert check_env(env) is None
 
 
 def test_an_honest_environment_passes():

@@ -112,7 +112,7 @@ def test_a_killed_node_costs_only_what_came_after_a_checkpoint(
     starts = [name for name, event in events if event == Status("running")]
     assert len(starts) == len(LONG_CELLS) + 1
     (again,) = (
-        int(event.split()[4])
+        int(event.split()[3])
         for _, event in events
         if isinstance(event, str) and event.startswith("resuming after epoch")
     )

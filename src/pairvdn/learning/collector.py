@@ -55,6 +55,12 @@ class Collector(Collects[Environment[Any]]):
         stream, (steps, stats) = self._act(stream, actor, act_key, length + self.n_step - 1)
         return self._block(stream, steps, stats, length)
 
+    def restart(self, collecting: Collecting, actor: Actor, key: PRNGKey) -> Collecting:
+        """Reset every environment; windows of pending agent steps end there."""
+        stream = self._reset(actor, jax.random.split(key, self.num_envs))
+        ended = collecting.pending.ended.at[-1:].set(True)
+        return Collecting(stream, eqx.tree_at(lambda p: p.ended, collecting.pending, ended))
+
     def collect(self, collecting: Collecting, actor: Actor, key: PRNGKey, length: int) -> Collected:
         """Continue the stream of each environment by `length` agent steps."""
         stream, (new, stats) = self._act(collecting.stream, actor, key, length)

@@ -75,6 +75,10 @@ class Collects(abc.ABC, Generic[Env]):
         """
 
     @abc.abstractmethod
+    def restart(self, collecting: Any, actor: Actor, key: PRNGKey) -> Any:
+        """Start new episodes in all environments; running ones are cut off, as if truncated."""
+
+    @abc.abstractmethod
     def collect(self, collecting: Any, actor: Actor, key: PRNGKey, length: int) -> Collected:
         """Take `length` agent steps in every environment."""
 

@@ -51,6 +51,17 @@ class HostCollector(Collects[HostEnvironment]):
         nothing = _blank(self.env, 0, self.num_envs)
         return self._collect(actor, collect_key, carry, returns, nothing, length + self.n_step - 1)
 
+    def restart(self, collecting: HostCollecting, actor: Actor, key: PRNGKey) -> HostCollecting:
+        """Reset every copy; windows of pending agent steps end there."""
+        _require_concrete(key)
+        id_key, restart_key = jax.random.split(key)
+        carry, returns = self._restart(actor, restart_key)
+        collection_id = jax.random.bits(id_key, (2,), jnp.uint32)
+        self._collection_id = _numbers(collection_id)
+        ended = collecting.pending.ended.at[-1:].set(True)
+        pending = eqx.tree_at(lambda p: p.ended, collecting.pending, ended)
+        return HostCollecting(collection_id, carry, jnp.asarray(returns), pending)
+
     def collect(
         self, collecting: HostCollecting, actor: Actor, key: PRNGKey, length: int
     ) -> Collected:

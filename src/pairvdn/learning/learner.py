@@ -59,6 +59,10 @@ class Learner:
     updates follow on the batches that `minibatches` draws. Before the first epoch every environment
     takes `random_agent_steps` random agent steps.
 
+    With `fresh_episodes` every epoch starts new episodes; running ones are cut off, as if
+    truncated. `random_collector` takes the random agent steps in place of `collector`, for example
+    in an environment with other ends; learning then starts with new episodes.
+
     Methods are pure functions of their arguments and may be jitted and vmapped over keys or
     states. The object is hashed by identity, so `jax.jit(learner.epoch)` is compiled once. Donate
     the state (`donate_argnums=0`) and the replay is updated in place.
@@ -80,6 +84,8 @@ class Learner:
     agent_steps_per_round: int
     random_agent_steps: int
     replay_capacity: int
+    fresh_episodes: bool = False
+    random_collector: Collects[Any] | None = None
     devices: Devices = ONE
 
     def __post_init__(self) -> None:
@@ -125,10 +131,7 @@ class Learner:
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
         learned: Learned = self._make_learned(value_key)
-        started = self.collector.start(
-            self.devices.own_key(start_key), self._random_actor(learned), self.random_agent_steps
-        )
-        state: LearnerState = self._begin(key, learned, *started)
+        state: LearnerState = self._begin(key, learned, *self._start(learned, start_key))
         return state
 
     def shape(self) -> LearnerState:
@@ -162,6 +165,13 @@ class Learner:
             updated = jax.tree.map(jnp.add, updated, more)
             return (state, collected, updated), None
 
+        if self.fresh_episodes:
+            key, restart_key = jax.random.split(state.key)
+            actor = self._epsilon_greedy_actor(state.learned, epsilons)
+            fresh = self.collector.restart(
+                state.collecting, actor, self.devices.own_key(restart_key)
+            )
+            state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (fresh, key))
         start = (state, CollectStats.zero(), UpdateStats.zero())
         (state, collected, updated), _ = self.collector.repeat(
             one_round, start, self.rounds_per_epoch
@@ -212,6 +222,18 @@ class Learner:
     def value(self, state: LearnerState) -> Value[Any]:
         """The learned value, ready to be called."""
         return self.updater.value(state.learned)
+
+    def _start(
+        self, learned: Learned, key: PRNGKey
+    ) -> tuple[PyTree[Array], Transition, CollectStats]:
+        """Start the environments and take the random agent steps."""
+        actor, key = self._random_actor(learned), self.devices.own_key(key)
+        if self.random_collector is None:
+            return self.collector.start(key, actor, self.random_agent_steps)
+        random_key, start_key = jax.random.split(key)
+        _, block, stats = self.random_collector.start(random_key, actor, self.random_agent_steps)
+        collecting, _, more = self.collector.start(start_key, actor, 0)
+        return collecting, block, jax.tree.map(jnp.add, stats, more)
 
     def _first_state(
         self,

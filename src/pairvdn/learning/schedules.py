@@ -4,6 +4,7 @@
 |---|---|---|
 | environments | 1 | many |
 | a round | a few hundred steps, then one pass over the whole replay | a few agent steps, then a few random batches |
+| episodes | new ones in every epoch | one after another |
 | exploration | epsilon falls from epoch to epoch | a different constant epsilon in each environment |
 """  # noqa: E501
 
@@ -16,6 +17,7 @@ from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.envs import Environment, HostEnvironment, Task
 from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects
+from pairvdn.learning.final_step import WithFinalStep
 from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.replay import RandomBatches, WholePass
@@ -42,6 +44,8 @@ def paper_learner(
     num_epochs: int = 100,
     steps_per_epoch: int = 400,
     random_steps: int = 5_000,
+    fresh_episodes: bool = True,
+    final_random_step: bool = False,
     replay_capacity: int = 20_000,
     batch_size: int = 32,
     optimiser: optax.GradientTransformation | None = None,
@@ -65,6 +69,9 @@ def paper_learner(
         num_epochs: length of the run
         steps_per_epoch: environment steps of an epoch, before its updates
         random_steps: steps of random actions before the first epoch
+        fresh_episodes: whether every epoch starts new episodes
+        final_random_step: whether episodes of the random phase have one step more, which ends them
+            without reward, as in the authors' code for Box Jump
         replay_capacity: transitions in the replay; the oldest are overwritten
         batch_size: transitions of an update; an epoch passes once over the whole replay
         optimiser: SGD with learning rate 1e-4 if None
@@ -78,8 +85,14 @@ def paper_learner(
         exploration: epsilon over time; linear from 1 to 0.05 over all epochs if None
         divergence_bound: training stops as diverged when a value or the loss exceeds this
     """
+    collector = collector_for(env, n_step=n_step, discount=discount)
+    random_collector = None
+    if final_random_step:
+        if not isinstance(env, Environment):
+            raise ValueError("final_random_step needs an environment on the device.")
+        random_collector = Collector(WithFinalStep(env), n_step=n_step, discount=discount)
     return Learner(
-        collector_for(env, n_step=n_step, discount=discount),
+        collector,
         Updater(
             env,
             make_value,
@@ -98,6 +111,8 @@ def paper_learner(
         agent_steps_per_round=steps_per_epoch,
         random_agent_steps=random_steps,
         replay_capacity=replay_capacity,
+        fresh_episodes=fresh_episodes,
+        random_collector=random_collector,
     )
 
 

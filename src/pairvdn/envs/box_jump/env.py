@@ -47,6 +47,9 @@ class BoxJump(Environment[BoxJumpState]):
     | `highest` | best height, from 0: the return is h | best / 15, from -15: the return is 1 + h / 15 | as `paper` |
     | a fallen box | costs 20 / max_steps a step | costs nothing | ends the episode, -100 |
     | physics of a step | 1 step of 1/40 s | 1 step of 1/40 s | 6 steps of 1/20 s, forces halved |
+    | best height counted and observed | at once | a step late, observed two steps late | at once |
+    | kick in the first observation | | hidden | |
+    | fallen boxes | unseen | seen, with their true distance to the floor | unseen |
     | rotation | on | on | off |
     | floor | the map: 0 to 30 | -30 to 30 | the map |
 
@@ -54,7 +57,7 @@ class BoxJump(Environment[BoxJumpState]):
     boxes and 0.4 with the floor (geometric mean of 0.8 and 0.2), angular damping 1; nothing bounces.
     `fixed_rotation=True` keeps boxes upright. Boxes start 1.5 apart around the middle of a map of
     width 30, which grows if needed to keep 3.75 free at each side. A box has fallen once its centre
-    is below the floor and to the side of it: it keeps falling, touches nothing and is not observed.
+    is below the floor and to the side of it: it keeps falling and touches nothing.
     `start_tower=k`, meant for training, starts each episode with 0 to k random boxes stacked at rest,
     shifted by up to 0.2. The height of that tower does not count as a gain.
 
@@ -75,7 +78,7 @@ class BoxJump(Environment[BoxJumpState]):
     | 6 | angular velocity | / 2 | same |
     | 7, 8 | distance to the nearest box on the left, right that overlaps vertically by more than 0.1 | centre to centre / width of the map; 1 if there is none | same |
     | 9, 10 | distance to the nearest box above, below that overlaps horizontally by more than 0.1 | centre to centre / 20; if there is none, above 1, below the distance to the floor | same |
-    | 11 | can jump | 0 or 1 | same |
+    | 11 | could jump | 0 or 1, as the jump rule decided in the physics step that led here; 0 at the start | same |
     | then | shared numbers | see variants | see variants |
     | then | one-hot identifier, with `agent_ids=True` | | |
 
@@ -83,11 +86,15 @@ class BoxJump(Environment[BoxJumpState]):
     middle / 4, h / 2 (-1/2 once fallen), horizontal speed / 2, vertical speed / 4 upwards, and
     tanh(distance - 1) for 7 to 10, which is 0 where boxes touch.
 
-    A fallen box observes 1, 1, 1, 0 for 7 to 10 (with `boxes`, tanh(-1) for 10). The global state is
-    1 to 11 of every agent, then the shared numbers once.
+    Number 11 is a physics step old, as in the authors' code: a box that landed just long enough ago
+    jumps although it still observes 0. `jump_flag_lags=False` shows the rule of the next step. In
+    `table1` rewards lag too: a step counts the best height before it, and the first two observations
+    show the starting value. `fallen_seen=False` hides fallen boxes, which then observe 1, 1, 1, 0 for
+    7 to 10 (with `boxes`, tanh(-1) for 10). The global state is 1 to 11 of every agent, then the
+    shared numbers once.
 
     **Reward** of the team; each box gets 1/n of it, minus the cost of its own fall. The default
-    `highest` is the increase of the episode's best height in this step. The others, with T =
+    `highest` is the increase of the episode's best height. The others, with T =
     max_steps, H the greatest h now and H_s the greatest h of boxes that can jump:
 
     | reward | value |
@@ -157,19 +164,29 @@ class BoxJump(Environment[BoxJumpState]):
         """Put the boxes in a row around the middle of the map."""
         parameters, n = self.parameters, self.num_agents
         bodies = start(key, parameters)
-        best = jnp.float32(parameters.best_start)
+        height = jnp.max(bodies.y) - 0.5
+        start_best = jnp.float32(parameters.best_start)
         if parameters.start_tower:  # the initial tower is no gain
-            best = jnp.maximum(best, jnp.max(bodies.y) - 0.5)
+            start_best = jnp.maximum(start_best, height)
+        # Rewards that lag count the initial state in the first step; others count from its result.
+        best = jnp.maximum(start_best, height) if parameters.best_lags else start_best
         state = BoxJumpState(
             bodies=bodies,
             memory=no_memory(parameters),
             calm=jnp.zeros(n, jnp.int32),
+            could_jump=jnp.zeros(n, bool),
             fallen=jnp.zeros(n, bool),
             best=best,
-            best_stable=best,
+            counted=start_best,
+            shown=start_best,
+            best_stable=start_best,
             steps=jnp.int32(0),
         )
-        observation, global_state = in_lanes(self._observe, chunk=self._chunk)(state)
+        seen = state
+        if parameters.kick_hidden:
+            at_rest = jax.tree.map(jnp.zeros_like, bodies.velocity)
+            seen = eqx.tree_at(lambda s: s.bodies.velocity, state, at_rest)
+        observation, global_state = in_lanes(self._observe, chunk=self._chunk)(seen)
         return state, self.time_step(observation=observation, state=global_state)
 
     def step(
@@ -220,7 +237,12 @@ class BoxJump(Environment[BoxJumpState]):
         state, ended_by_fall = jax.lax.fori_loop(
             0, parameters.substeps, substep, (state, jnp.zeros_like(state.best, bool))
         )
-        state = dataclasses.replace(state, steps=state.steps + 1)
+        state = dataclasses.replace(
+            state,
+            counted=before.best if parameters.best_lags else state.best,
+            shown=before.counted if parameters.best_lags else state.best,
+            steps=state.steps + 1,
+        )
         rewards = agent_rewards(
             before, state, can_jump(state, parameters), ended_by_fall, parameters
         )
@@ -234,7 +256,8 @@ class BoxJump(Environment[BoxJumpState]):
     ) -> BoxJumpState:
         parameters = self.parameters
         bodies = state.bodies
-        velocity = drive(bodies.velocity, actions, can_jump(state, parameters), parameters)
+        able = can_jump(state, parameters)
+        velocity = drive(bodies.velocity, actions, able, parameters)
         driven = Bodies(bodies.x, bodies.y, bodies.angle, velocity)
         bodies, memory = advance(driven, state.memory, state.fallen, parameters, once)
         calm = jnp.abs(bodies.velocity.y) < parameters.jump_calm
@@ -243,6 +266,7 @@ class BoxJump(Environment[BoxJumpState]):
             bodies=bodies,
             memory=memory,
             calm=jnp.where(calm, state.calm + 1, 0),
+            could_jump=able,
             fallen=state.fallen | fell_off(bodies, parameters),
         )
         return count_best(moved, can_jump(moved, parameters))

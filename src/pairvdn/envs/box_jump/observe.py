@@ -91,15 +91,15 @@ def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     )
 
 
-def distances(bodies: Bodies, fallen: Bool[Array, "n *b"], once: Once) -> Distances:
-    """Distances between boxes that have not fallen, by the faster method for this number."""
-    x, y = once((jnp.where(fallen, jnp.inf, bodies.x), bodies.y))
+def distances(bodies: Bodies, hidden: Bool[Array, "n *b"], once: Once) -> Distances:
+    """Distances between boxes that are not hidden, by the faster method for this number."""
+    x, y = once((jnp.where(hidden, jnp.inf, bodies.x), bodies.y))
     return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y)
 
 
 OWN_NAMES = (
     *("x", "y", "horizontal speed", "vertical speed", "angle", "turning"),
-    *("box to the left", "box to the right", "box above", "box below", "can jump"),
+    *("box to the left", "box to the right", "box above", "box below", "could jump"),
 )
 OWN_NUMBERS = len(OWN_NAMES)
 SHARED_NAMES: dict[SharedNumber, str] = {
@@ -159,7 +159,7 @@ SCALINGS: dict[ScalingName, Scaling] = {
     ),
 }
 SHARED_NUMBERS: dict[SharedNumber, Callable[[BoxJumpState, Parameters], Float[Array, "*b"]]] = {
-    "best": lambda state, parameters: state.best / parameters.best_divisor,
+    "best": lambda state, parameters: state.shown / parameters.best_divisor,
     "time": lambda state, parameters: state.steps.astype(jnp.float32) / parameters.max_steps,
     "num_boxes": lambda state, parameters: jnp.full_like(state.best, parameters.num_boxes),
     "top": lambda state, parameters: _top(state, parameters),
@@ -191,8 +191,10 @@ def own_numbers(state: BoxJumpState, parameters: Parameters) -> Float[Array, "n 
     scaling, width = SCALINGS[parameters.scaling], parameters.width
     bodies = state.bodies
     turns = bodies.angle * (2 / math.pi)
-    near = distances(bodies, state.fallen, once_by(state.steps))
-    floor = jnp.where(state.fallen, 0.0, bodies.y)
+    hidden = state.fallen & (not parameters.fallen_seen)
+    near = distances(bodies, hidden, once_by(state.steps))
+    floor = jnp.where(hidden, 0.0, bodies.y)
+    jump_flag = state.could_jump if parameters.jump_flag_lags else can_jump(state, parameters)
     return jnp.stack(
         [
             scaling.x(bodies.x, width),
@@ -205,7 +207,7 @@ def own_numbers(state: BoxJumpState, parameters: Parameters) -> Float[Array, "n 
             jnp.where(jnp.isinf(near.right), 1.0, scaling.sideways(near.right, width)),
             jnp.where(jnp.isinf(near.above), 1.0, scaling.upward(near.above)),
             scaling.upward(jnp.where(jnp.isinf(near.below), floor, near.below)),
-            can_jump(state, parameters).astype(jnp.float32),
+            jump_flag.astype(jnp.float32),
         ],
         axis=1,
     )

@@ -1,7 +1,7 @@
 """Team rewards of Box Jump, by name, and its other measures.
 
-With n boxes, T steps, h_i the height of box i above the floor (0 once fallen), "can jump" as
-observed, H the greatest h_i now and H_s the same over boxes that can jump (0 if there is none).
+With n boxes, T steps, h_i the height of box i above the floor (0 once fallen), H the greatest h_i
+now and H_s the same over boxes that can jump in the next step (0 if there is none).
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class Climb(NamedTuple):
 
     heights: Float[Array, "n *b"]
     standing: Bool[Array, "n *b"]  # can jump
-    gained: Float[Array, "*b"]  # gain of the best height in this step, over `best_divisor`
+    gained: Float[Array, "*b"]  # counted gain of the best height, over `best_divisor`
     gained_stable: Float[Array, "*b"]  # the same for boxes that can jump
     max_steps: int
 
@@ -98,7 +98,7 @@ def agent_rewards(
     climb = Climb(
         heights=heights(after),
         standing=standing,
-        gained=(after.best - before.best) / parameters.best_divisor,
+        gained=(after.counted - before.counted) / parameters.best_divisor,
         gained_stable=(after.best_stable - before.best_stable) / parameters.best_divisor,
         max_steps=parameters.max_steps,
     )
@@ -117,13 +117,13 @@ TOUCHES = 1.1  # the largest vertical offset: one box and some slack
 
 
 def measures(state: BoxJumpState, parameters: Parameters) -> dict[str, Float[Array, ""]]:
-    """Best height so far, in boxes and in the paper's unit; distances of boxes; number of falls.
+    """Counted best height, in boxes and in the paper's unit; distances of boxes; number of falls.
 
     `nearest_neighbour` is the mean over standing boxes of the distance to the nearest other one,
     centre to centre in box widths. It quantifies the paper's claim that boxes group with PairVDN. A
     single remaining box counts the map's width.
     """
-    best = jnp.maximum(state.best, 0.0)
+    best = jnp.maximum(state.counted, 0.0)
     dx = state.bodies.x[:, None] - state.bodies.x[None]
     dy = state.bodies.y[:, None] - state.bodies.y[None]
     stays = ~state.fallen

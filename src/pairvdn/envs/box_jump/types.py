@@ -71,7 +71,10 @@ class BoxJumpState(eqx.Module):
     bodies: Bodies
     memory: Impulses | RowMemory
     calm: Int32[Array, "n *b"]  # physics steps in a row, since the reset, at low vertical speed
+    could_jump: Bool[Array, "n *b"]  # in the physics step that led to this state
     fallen: Bool[Array, "n *b"]
     best: Float[Array, "*b"]  # greatest height of any box so far
+    counted: Float[Array, "*b"]  # the part of `best` that rewards have counted
+    shown: Float[Array, "*b"]  # the best height as observed
     best_stable: Float[Array, "*b"]  # greatest height so far of any box that could jump there
     steps: Int32[Array, "*b"]

@@ -47,6 +47,8 @@ class Parameters:
         reward: Reward of the team: gain of the best height, or a function of the current heights.
         best_start: Height from which `highest` counts.
         best_divisor: Divisor of `highest` and of the observed best height.
+        best_lags: Whether `highest` counts the best height before the step, and the observed best
+            height is a step older still.
         stacking_reward: Training reward for each box by which stacking grows.
         fall_penalty: A fallen box costs fall_penalty / max_steps in each step.
         fall_ends: Whether a fall ends the episode.
@@ -56,6 +58,7 @@ class Parameters:
         start_height: Height of a box's lower side above the floor at the start.
         start_noise: Largest shift of each x at the start.
         start_kick: Largest horizontal speed of each box at the start.
+        kick_hidden: Whether the first observation shows all boxes at rest.
         start_tower: Largest number of boxes stacked at the start.
         map_width: Width of the map, which grows if the boxes and the margin do not fit.
         margin: Free space at each side of the boxes at the start.
@@ -65,9 +68,12 @@ class Parameters:
         jump_force: Force of the action jump.
         jump_calm: Vertical speed below which a box counts as standing.
         look_back: Physics steps for which a box must stand before it can jump.
+        jump_flag_lags: Whether "can jump" is observed as it was in the physics step that led to the
+            observation, not as it will be in the next one.
         scaling: Units of the observation.
         shared_numbers: Numbers that all boxes observe: `best` height, `time`, `num_boxes`, x of the
             highest box (`top`).
+        fallen_seen: Whether fallen boxes stay visible and observe their distance to the floor.
         agent_ids: Whether boxes observe a one-hot identifier.
         substeps: Physics steps in a step.
         time_step: Duration of a physics step.
@@ -86,6 +92,7 @@ class Parameters:
     reward: RewardName = "highest"
     best_start: float = 0.0
     best_divisor: float = 1.0
+    best_lags: bool = False
     stacking_reward: float = 0.0
     fall_penalty: float = 20.0
     fall_ends: bool = False
@@ -96,6 +103,7 @@ class Parameters:
     start_height: float = 0.0
     start_noise: float = 0.5
     start_kick: float = 0.0
+    kick_hidden: bool = False
     start_tower: int = 0
     # Map.
     map_width: float = 30.0
@@ -107,9 +115,11 @@ class Parameters:
     jump_force: float = 250.0
     jump_calm: float = 0.5
     look_back: int = 15
+    jump_flag_lags: bool = True
     # Observation.
     scaling: ScalingName = "paper"
     shared_numbers: tuple[SharedNumber, ...] = ("best", "time")
+    fallen_seen: bool = False
     agent_ids: bool = False
     # Physics.
     substeps: int = 1
@@ -163,14 +173,17 @@ VARIANTS: dict[VariantName, Parameters] = {
     "table1": Parameters(
         best_start=-15.0,
         best_divisor=15.0,
+        best_lags=True,
         fall_penalty=0.0,
         start_height=0.5,
         start_noise=0.0,
         start_kick=3.75,
+        kick_hidden=True,
         floor_left=-30.0,
         look_back=10,
         scaling="table1",
         shared_numbers=("best",),
+        fallen_seen=True,
     ),
     "v1": Parameters(
         fixed_rotation=True,

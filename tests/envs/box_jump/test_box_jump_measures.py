@@ -13,7 +13,7 @@ def placed(x: list[float], y: list[float], *, best: float = 0.0) -> BoxJumpState
     """Boxes at these places, all of which stood long enough to jump."""
     state, _ = make("box-jump", num_boxes=len(x)).reset(jax.random.key(0))
     return eqx.tree_at(
-        lambda s: (s.bodies.x, s.bodies.y, s.calm, s.best),
+        lambda s: (s.bodies.x, s.bodies.y, s.calm, s.counted),
         state,
         (jnp.array(x), jnp.array(y), jnp.full(len(x), 99, jnp.int32), jnp.float32(best)),
     )

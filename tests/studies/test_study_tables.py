@@ -51,7 +51,7 @@ def test_methods_and_tasks() -> None:
 
 def test_rows_with_chance_references_and_a_comparison() -> None:
     study = by_row(
-        columns={"score": "return", "steps": "cost.env_steps"},
+        columns={"score": "return", "seeds": "return.range", "steps": "cost.env_steps"},
         versus={"row": "b", "path": "return"},
         references={
             "paper": {
@@ -63,14 +63,17 @@ def test_rows_with_chance_references_and_a_comparison() -> None:
     better = {**ROW, "return": {**NUMBER, "values": [8.0, 9.0]}}
     lines = study_table(study, {"left/a": better, "left/b": ROW, "right/b": ROW})
     assert lines == [
-        ["", "seeds", "score", "steps", "P(more than `b`)"],
-        ["left/random", "", "-3.00 [4.00, 6.00]", "–", "–"],
-        ["paper: left/random", "", "1", "–", "–"],
-        ["`left/a`", "2", "5.00 [4.00, 6.00]", "6,000", "1.00 [1.00, 1.00]"],
-        ["paper: left/a", "", "1.500 ± 0.250", "–", "–"],
-        ["`left/b`", "2", "5.00 [4.00, 6.00]", "6,000", "–"],
-        ["right/random", "", "-3.00 [4.00, 6.00]", "–", "–"],
-        ["`right/b`", "2", "5.00 [4.00, 6.00]", "6,000", "–"],
+        ["", "seeds", "score", "seeds", "steps", "more than `b`", "P(more than `b`)"],
+        ["left/random", "", "-3.00 [4.00, 6.00]", "4.000 to 6.000", "–", "–", "–"],
+        ["paper: left/random", "", "1", "–", "–", "–", "–"],
+        [
+            *("`left/a`", "2", "5.00 [4.00, 6.00]", "8.000 to 9.000", "6,000"),
+            *("3.50 [2.00, 5.00]", "1.00 [1.00, 1.00]"),
+        ],
+        ["paper: left/a", "", "1.500 ± 0.250", "–", "–", "–", "–"],
+        ["`left/b`", "2", "5.00 [4.00, 6.00]", "4.000 to 6.000", "6,000", "–", "–"],
+        ["right/random", "", "-3.00 [4.00, 6.00]", "4.000 to 6.000", "–", "–", "–"],
+        ["`right/b`", "2", "5.00 [4.00, 6.00]", "4.000 to 6.000", "6,000", "–", "–"],
     ]
 
 
@@ -81,10 +84,11 @@ def test_a_study_without_columns_shows_the_return() -> None:
 
 
 def test_csv_has_every_number_in_full() -> None:
-    study = by_row(columns={"score": "return", "steps": "cost.env_steps"})
+    study = by_row(columns={"score": "return", "seeds": "return.range", "steps": "cost.env_steps"})
     rows = list(csv.DictReader(to_csv(study, {"left/a": ROW}).splitlines()))
     assert [(row["row"], row["column"], row["mean"], row["low"]) for row in rows] == [
         ("left/a", "score", "5.0", "4.0"),
+        ("left/a", "seeds", "", "4.0"),
         ("left/a", "steps", "6000", ""),
     ]
 

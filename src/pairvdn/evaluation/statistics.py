@@ -84,6 +84,25 @@ def bootstrap(
     return Estimate(value, *_interval(drawn, confidence))
 
 
+def difference_of_means(
+    tasks: Sequence[Scores],
+    others: Sequence[Scores],
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """The mean of one method less the mean of the other; seeds are resampled independently."""
+    count = len(tasks)
+
+    def difference(both: list[Resamples]) -> Float[np.ndarray, "*samples"]:
+        return np.asarray(mean_over_tasks(both[:count]) - mean_over_tasks(both[count:]))
+
+    return bootstrap(
+        [*tasks, *others], difference, rng=rng, resamples=resamples, confidence=confidence
+    )
+
+
 def probability_of_improvement(
     tasks: Sequence[Scores],
     others: Sequence[Scores],

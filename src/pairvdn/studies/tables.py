@@ -3,11 +3,11 @@
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pairvdn.evaluation import probability_of_improvement
+from pairvdn.evaluation import Estimate, difference_of_means, probability_of_improvement
 from pairvdn.studies.study import Study, Versus
 
 Rows = Mapping[str, Any]  # of a results file
@@ -19,23 +19,39 @@ def study_table(study: Study, rows: Rows) -> Lines:
     return _by_task(study, rows) if study.column is not None else _by_row(study, rows)
 
 
+class SeedRange(NamedTuple):
+    """The lowest and the highest seed."""
+
+    low: float
+    high: float
+
+
 def at(row: Mapping[str, Any], path: str) -> Any:
-    """The number at a path of a row, such as `measures.best_height.1000`, or None."""
+    """The number at a path of a row, such as `measures.best_height.1000`, or None.
+
+    `PATH.range` is the range of its seeds.
+    """
     value: Any = row
     for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
+        if key == "range" and isinstance(value, Mapping) and value.get("values"):
+            value = SeedRange(min(value["values"]), max(value["values"]))
+        else:
+            value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def number(value: Any) -> str:
+def number(value: Any, digits: int | None = None) -> str:
     """A number with its interval, if it has one; [mean, sd] as mean ± sd."""
     if value is None:
         return "–"
+    if isinstance(value, SeedRange):
+        return f"{value.low:.3f} to {value.high:.3f}"
     if isinstance(value, list | tuple):
         return " ± ".join(f"{part:.3f}" for part in value)
     if not isinstance(value, Mapping):
         return f"{value:,}"
-    digits = 3 if abs(value["mean"]) < 2 else 2
+    if digits is None:
+        digits = 3 if abs(value["mean"]) < 2 else 2
     mean, low, high = (
         "" if value[key] is None else f"{value[key]:.{digits}f}" for key in ("mean", "low", "high")
     )
@@ -57,6 +73,8 @@ def to_csv(study: Study, rows: Rows) -> str:
     for name, row in rows.items():
         for head, path in columns.items():
             value = at(row, path)
+            if isinstance(value, SeedRange):
+                value = value._asdict()
             parts = value if isinstance(value, Mapping) else {"mean": value}
             numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
             writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
@@ -116,18 +134,23 @@ def _columns(study: Study, known: Rows) -> dict[str, Cell]:
     }
     if study.versus is not None:
         versus = study.versus
-        columns[f"P(more than `{versus.row}`)"] = lambda _, row: _better(known, row, versus)
+        columns[f"more than `{versus.row}`"] = lambda _, row: _compared(
+            known, row, versus, difference_of_means
+        )
+        columns[f"P(more than `{versus.row}`)"] = lambda _, row: _compared(
+            known, row, versus, probability_of_improvement
+        )
     return columns
 
 
-def _better(known: Rows, row: str, versus: Versus) -> str:
-    """The probability that a seed of a row has more than a seed of the `versus` row."""
+def _compared(known: Rows, row: str, versus: Versus, compare: Callable[..., Estimate]) -> str:
+    """The seeds of a row compared with those of the `versus` row of its group."""
     other = _beside(row, versus.row)
     if row == other or row not in known or other not in known:
         return "–"
     mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
-    better = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
-    return f"{better.value:.2f} [{better.low:.2f}, {better.high:.2f}]"
+    estimate = compare([mine], [others], rng=np.random.default_rng(0))
+    return number(estimate._asdict() | {"mean": estimate.value}, digits=2)
 
 
 def _beside(row: str, other: str) -> str:

@@ -14,7 +14,7 @@ from counter import Counter, HostCounter
 from probes import Probe, make_tabular, quick_jit
 
 from pairvdn.acting import SpreadEpsilon
-from pairvdn.learning import Learner, LearnerState, Metrics, paper_learner
+from pairvdn.learning import Learner, LearnerState, Metrics, TransitionLoss, paper_learner
 from pairvdn.learning import parallel_learner as make_parallel
 from pairvdn.learning import replay as memory
 from pairvdn.learning.devices import AXIS, Devices
@@ -100,7 +100,9 @@ def random_batch(size: int) -> Transition:
 
 def updates(batch: Transition) -> tuple[Any, Any]:
     """What an update gives on one device, and what one of the parts gives on all of them."""
-    updater = Updater(ENV, make_tabular(ENV), optimiser=optax.adam(0.1), gradient_clip=0.5)
+    updater = Updater(
+        make_tabular(ENV), TransitionLoss(ENV), optimiser=optax.adam(0.1), gradient_clip=0.5
+    )
     start = updater.init(jax.random.key(0))
     whole = quick_jit(updater.update)(start, batch, jnp.int32(0))
     parts = jax.tree.map(lambda leaf: leaf.reshape(DEVICES, -1, *leaf.shape[1:]), batch)

@@ -69,7 +69,7 @@ def test_an_observation_of_another_shape_is_refused(name, shape):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"encoder": "gruu"}, "encoder must be one of none, mlp, not 'gruu'"),
+        ({"encoder": "gruu"}, "encoder must be one of none, mlp, gru, not 'gruu'"),
         ({"encoder": "mlp", "encoder_size": 0}, "encoder_size must be at least 1, not 0"),
     ],
 )

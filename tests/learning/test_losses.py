@@ -91,6 +91,25 @@ def test_huber_is_quadratic_inside_and_linear_outside() -> None:
     assert errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule("huber")) == (2.0, 2.5)
 
 
+def test_the_delta_of_huber_is_the_largest_slope() -> None:
+    values = huber(jnp.array([0.5, -2.0, 6.0]), 2.0)
+    assert values.tolist() == [0.125, 2.0, 2 * (6 - 1)]
+    slope = jax.vmap(jax.grad(lambda error: huber(error, 2.0)))(jnp.array([0.5, 6.0, -5.0]))
+    assert slope.tolist() == [0.5, 2.0, -2.0]
+    # Errors 4 and 1 as above: 2 (4 - 1) and 1/2.
+    assert errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule("huber", 2.0)) == (
+        3.25,
+        2.5,
+    )
+
+
+def test_a_rescaled_value_has_a_rescaled_target() -> None:
+    # h(1 + 0.5 h⁻¹(8)) - 1 and h(2 + 0.5 h⁻¹(4)) - 3; without ε, h⁻¹(8) = 80 and h⁻¹(4) = 24.
+    loss, _ = errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule(rescale=True))
+    expected = ((42**0.5 - 1 - 1) ** 2 + (15**0.5 - 1 - 3) ** 2) / 2
+    assert loss == pytest.approx(expected, rel=0.02)
+
+
 def test_every_head_counts_once() -> None:
     assert errors(transitions=batch(discount=[0.5, 0.5]), num_heads=3) == (8.5, 2.5)
 

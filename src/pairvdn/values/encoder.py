@@ -44,7 +44,7 @@ class Encoder(eqx.Module, Generic[Carry]):
     @property
     def has_memory(self) -> bool:
         """Whether features depend on earlier steps of the episode."""
-        return bool(jax.tree.leaves(jax.eval_shape(self.init_carry)))
+        return bool(jax.tree.leaves(jax.eval_shape(lambda: self.init_carry())))
 
     @abc.abstractmethod
     def init_carry(self) -> Carry:

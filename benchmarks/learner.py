@@ -18,7 +18,7 @@ import optax
 
 from pairvdn import envs, values
 from pairvdn.acting.policy import tables
-from pairvdn.learning import WholePass, paper_learner
+from pairvdn.learning import TransitionLoss, WholePass, paper_learner
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.updater import Updater
@@ -58,7 +58,9 @@ def random_replay(env: Any, rows: int) -> memory.Replay[Transition]:
 
 def updates_of(method: str, env: Any) -> Callable[[], Any]:
     """`UPDATES` updates of this method as one compiled function, sampling included."""
-    updater = Updater(env, values.maker(method, env.spec), optimiser=optax.sgd(1e-4))
+    updater = Updater(
+        values.maker(method, env.spec), TransitionLoss(env), optimiser=optax.sgd(1e-4)
+    )
     replay = random_replay(env, BATCH * UPDATES)
     learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
     learn = jax.jit(updater.learn, static_argnums=2)

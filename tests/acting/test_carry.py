@@ -1,5 +1,7 @@
 """The carry of a policy: fresh at the start of every episode, passed on within it, saved."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +17,7 @@ from pairvdn.learning.collector import Collector
 from pairvdn.learning.host_collector import HostCollector
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 from pairvdn.values import Encoder
+from pairvdn.values.encoder import unroll_step_by_step
 
 KEY = jax.random.PRNGKey(0)
 
@@ -137,6 +140,9 @@ class Sum(Encoder[tuple[Array, Array]]):
 
     def acted(self, carry: tuple[Array, Array], actions: Array) -> tuple[Array, Array]:
         return carry[0], actions
+
+    def unroll(self, carry: tuple[Array, Array], *steps: Array) -> tuple[Array, Any]:
+        return unroll_step_by_step(self, carry, *steps)
 
 
 def test_the_memory_of_a_value_sees_random_steps_too() -> None:

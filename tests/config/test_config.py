@@ -113,7 +113,7 @@ def test_another_method_keeps_its_networks_and_nothing_else() -> None:
         ({"method.hidden_sizes": 3}, "a list"),
         ({"method.order": 3}, "one of 'index', 'random' or a list"),
         ({"method.activation": "tanh"}, "activation must be one of"),
-        ({"method.encoder": "lstm"}, "encoder must be one of 'none', 'mlp'"),
+        ({"method.encoder": "lstm"}, "encoder must be one of 'none', 'mlp', 'gru'"),
         ({"learner.loss": "cubic"}, "learner.loss must be one of 'squared', 'huber'"),
     ],
 )

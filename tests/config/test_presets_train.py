@@ -17,18 +17,19 @@ SMALL = {
     "evaluation.every": 1,
     "evaluation.episodes": 1,
     "method.hidden_sizes": (4,),
-    "learner.replay_capacity": 64,
-    "learner.batch_size": 4,
 }
+REPLAY = {"learner.replay_capacity": 64, "learner.batch_size": 4}
 LEARNERS = {
     "parallel": {
+        **REPLAY,
         "learner.num_envs": 2,
         "learner.rounds_per_epoch": 1,
         "learner.agent_steps_per_round": 2,
         "learner.updates_per_round": 1,
         "learner.random_agent_steps": 8,
     },
-    "paper": {"learner.steps_per_epoch": 2, "learner.random_steps": 8},
+    "paper": {**REPLAY, "learner.steps_per_epoch": 2, "learner.random_steps": 8},
+    "pqn": {"learner.num_envs": 2, "learner.rounds_per_epoch": 1, "learner.batch_size": 24},
 }
 # Sizes at which an environment compiles and plays an episode quickly; the others are small.
 ENVIRONMENTS = {
@@ -59,6 +60,7 @@ SOME = {
     "ring-game/pairvdn",
     "sensor/vdn",
     "simple-spread/vdn-paper",
+    "t-maze/pairvdn",
 }
 
 

@@ -103,7 +103,7 @@ CHOICES = {
     ("learner", "paper", "loss"): "{squared,huber}",
     ("learner", "parallel", "loss"): "{squared,huber}",
     ("method", "vdn", "activation"): "{relu,leaky_relu}",
-    ("method", "vdn", "encoder"): "{none,mlp}",
+    ("method", "vdn", "encoder"): "{none,mlp,gru}",
     ("method", "pairvdn-nearest", "partner"): "{positions,below,spread}",
     ("method", "qmix", "mixing_activation"): "{elu,relu}",
     ("env", "aloha", "graph"): "{original,grid,ring}",

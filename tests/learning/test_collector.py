@@ -9,6 +9,7 @@ from counter import Counter, first_allowed
 from probes import quick_jit
 
 from pairvdn.learning.collector import Collector
+from pairvdn.learning.recorders import Windows
 from pairvdn.learning.records import Transition
 
 
@@ -61,7 +62,7 @@ def test_masks_and_states_are_those_of_the_end() -> None:
 
 @pytest.mark.parametrize("terminates", [False, True])
 def test_windows_of_three_decisions_are_cut_at_the_end(terminates: bool) -> None:
-    [block], _ = gather(Collector(Counter(4, terminates), n_step=3, discount=0.5), 6)
+    [block], _ = gather(Collector(Counter(4, terminates), recorder=Windows(3), discount=0.5), 6)
     assert from_to(block) == [(0, 3), (1, 4), (2, 4), (3, 4), (0, 3), (1, 4)]
     # 1 + 2/2 + 3/4, 2 + 3/2 + 4/4, 3 + 4/2, 4, and again.
     assert block.reward_t.tolist() == [2.75, 4.5, 5, 4, 2.75, 4.5]
@@ -70,7 +71,7 @@ def test_windows_of_three_decisions_are_cut_at_the_end(terminates: bool) -> None
 
 
 def test_windows_do_not_notice_where_blocks_meet() -> None:
-    collector = Collector(Counter(5), num_envs=2, n_step=3, discount=0.5)
+    collector = Collector(Counter(5), num_envs=2, recorder=Windows(3), discount=0.5)
     [whole], _ = gather(collector, 8)
     parts, _ = gather(collector, 1, 2, 5)
     joined = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
@@ -86,7 +87,9 @@ def test_held_actions_discount_every_step_and_stop_at_the_end() -> None:
 
 
 def test_windows_over_held_actions() -> None:
-    [block], _ = gather(Collector(Counter(5), action_repeat=2, n_step=2, discount=0.5), 3)
+    [block], _ = gather(
+        Collector(Counter(5), action_repeat=2, recorder=Windows(2), discount=0.5), 3
+    )
     assert from_to(block) == [(0, 4), (2, 5), (4, 5)]
     assert block.reward_t.tolist() == [2 + 5 / 4, 5 + 5 / 4, 5]
     assert block.discount_t.tolist() == [1 / 16, 1 / 8, 1 / 2]
@@ -98,10 +101,15 @@ def test_environments_are_side_by_side_and_oldest_first() -> None:
     assert (int(stats.env_steps), int(stats.episodes), float(stats.returns)) == (8, 2, 12.0)
 
 
-@pytest.mark.parametrize("name", ["num_envs", "action_repeat", "n_step"])
+@pytest.mark.parametrize("name", ["num_envs", "action_repeat"])
 def test_wrong_numbers_are_named(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         Collector(Counter(3), **{name: 0})
+
+
+def test_a_window_has_at_least_one_step() -> None:
+    with pytest.raises(ValueError, match="n_step must be at least 1, not 0"):
+        Windows(0)
 
 
 def test_wrong_discount_is_named() -> None:

@@ -15,6 +15,7 @@ from pairvdn.evaluation import play_greedy, play_random
 from pairvdn.learning import collector_for, parallel_learner
 from pairvdn.learning.collector import Collector
 from pairvdn.learning.host_collector import HostCollector
+from pairvdn.learning.recorders import Windows
 from pairvdn.types import EnvSpec
 
 KEYS = [jax.random.PRNGKey(number) for number in range(4)]
@@ -32,7 +33,12 @@ def gather(start, collect):
 )
 def test_the_same_blocks_and_statistics_as_on_the_device(terminates, n_step, action_repeat):
     counter = Counter(5, terminates)
-    settings = {"num_envs": 2, "n_step": n_step, "action_repeat": action_repeat, "discount": 0.5}
+    settings = {
+        "num_envs": 2,
+        "recorder": Windows(n_step),
+        "action_repeat": action_repeat,
+        "discount": 0.5,
+    }
     on_device = Collector(counter, **settings)
     on_host = collector_for(HostCounter(counter), **settings)
     device = gather(
@@ -46,7 +52,7 @@ def test_the_same_blocks_and_statistics_as_on_the_device(terminates, n_step, act
 
 
 def test_shapes_are_known_without_a_step():
-    collector = HostCollector(HostCounter(Counter(5)), num_envs=2, n_step=3)
+    collector = HostCollector(HostCounter(Counter(5)), num_envs=2, recorder=Windows(3))
     told = collector.start(KEYS[0], first_allowed, 4)
     shape = collector.shape(first_allowed, 4)
     assert jax.tree.structure(told) == jax.tree.structure(shape)
@@ -55,7 +61,7 @@ def test_shapes_are_known_without_a_step():
 
 
 def test_copies_that_are_lost_start_anew_and_what_was_pending_is_cut():
-    settings = {"num_envs": 1, "n_step": 3, "discount": 0.5}
+    settings = {"num_envs": 1, "recorder": Windows(3), "discount": 0.5}
     before = HostCollector(HostCounter(Counter(9)), **settings)
     collecting, _, _ = before.start(KEYS[0], first_allowed, 2)  # and 2 more that are pending
     after = HostCollector(HostCounter(Counter(9)), **settings)

@@ -9,8 +9,9 @@ import optax
 import pytest
 from probes import Probe, make_tabular, quick_jit
 
+from pairvdn import values
 from pairvdn.acting import LinearEpsilon
-from pairvdn.learning import Learner, paper_learner, parallel_learner
+from pairvdn.learning import Learner, paper_learner, parallel_learner, pqn_learner
 
 ENV = Probe(jnp.arange(8.0).reshape(2, 2, 2), length=5, drift=1, truncates=True)
 
@@ -41,6 +42,41 @@ def parallel(**arguments: Any) -> Learner:
         "action_repeat": 2,
     }
     return parallel_learner(ENV, make_tabular(ENV), **(small | arguments))
+
+
+def remembering(**network: Any) -> Any:
+    return values.maker(
+        "vdn", ENV.spec, encoder="gru", encoder_size=4, hidden_sizes=(4,), **network
+    )
+
+
+def recurrent(**arguments: Any) -> Learner:
+    """The parallel schedule with sequences."""
+    small = {
+        "num_epochs": 2,
+        "rounds_per_epoch": 2,
+        "num_envs": 3,
+        "agent_steps_per_round": 4,
+        "updates_per_round": 2,
+        "random_agent_steps": 7,
+        "replay_capacity": 100,
+        "batch_size": 8,
+        "burn_in": 2,
+        "n_step": 3,
+    }
+    return parallel_learner(ENV, remembering(), **(small | arguments))
+
+
+def pqn(make_value: Any = None, **arguments: Any) -> Learner:
+    small = {
+        "num_epochs": 3,
+        "rounds_per_epoch": 2,
+        "num_envs": 4,
+        "agent_steps_per_round": 5,
+        "passes_per_round": 2,
+        "batch_size": 10,
+    }
+    return pqn_learner(ENV, make_value or make_tabular(ENV), **(small | arguments))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -81,7 +117,30 @@ def test_held_steps_are_counted_as_they_happen() -> None:
     assert metrics.env_steps.tolist() == [3 * 25]
 
 
-@pytest.mark.parametrize("make", [paper, parallel])
+def test_sequences_count_frames_and_whole_sequences() -> None:
+    """Episodes of 5 steps take 6 frames: the final observation has one of its own."""
+    learner = recurrent()
+    state, metrics = quick_jit(learner.train)(jax.random.key(0))
+    # 7 random agent steps are two sequences of 4, and 3 more frames overlap; then 8 an epoch.
+    frames = [8 + 3 + 8 * epoch for epoch in (1, 2)]
+    assert metrics.env_steps.tolist() == [3 * (count - count // 6) for count in frames]
+    assert metrics.updates.tolist() == [4, 8]
+    assert (state.replay.capacity, int(state.replay.size)) == (25, 3 * (2 + 4))
+    assert learner.minibatches.batch_size == 2  # sequences of 4 agent steps: 8
+
+
+@pytest.mark.parametrize("make_value", [make_tabular(ENV), remembering()])
+def test_pqn_counts_and_keeps_nothing(make_value: Any) -> None:
+    state, metrics = quick_jit(pqn(make_value).train)(jax.random.key(0))
+    frames = [1 + 10 * epoch for epoch in (1, 2, 3)]
+    assert metrics.env_steps.tolist() == [4 * (count - count // 6) for count in frames]
+    assert metrics.updates.tolist() == [8, 16, 24]
+    assert metrics.episodes.tolist() == [4 * ended for ended in (2, 1, 2)]
+    assert jax.tree.leaves(state.replay.items) == []
+    assert state.learned.target is None
+
+
+@pytest.mark.parametrize("make", [paper, parallel, recurrent, pqn])
 def test_the_same_key_gives_the_same_bits(make: Any) -> None:
     train = quick_jit(make().train)
     first, again = train(jax.random.key(3)), train(jax.random.key(3))
@@ -95,7 +154,7 @@ def test_a_typed_key_and_a_raw_one_start_the_same() -> None:
     assert same(init(jax.random.key(3)), init(jax.random.PRNGKey(3)))
 
 
-@pytest.mark.parametrize("make", [paper, parallel])
+@pytest.mark.parametrize("make", [paper, parallel, recurrent, pqn])
 def test_epochs_one_by_one_equal_train_and_compile_once(make: Any) -> None:
     learner = make()
     trained, metrics = quick_jit(learner.train)(jax.random.key(0))
@@ -118,7 +177,7 @@ def test_epochs_one_by_one_equal_train_and_compile_once(make: Any) -> None:
     assert epoch._cache_size() == 1
 
 
-@pytest.mark.parametrize("make", [paper, parallel])
+@pytest.mark.parametrize("make", [paper, parallel, pqn])
 def test_seeds_train_together(make: Any) -> None:
     learner = make()
     keys = jax.random.split(jax.random.key(0), 3)
@@ -128,8 +187,9 @@ def test_seeds_train_together(make: Any) -> None:
     assert jnp.allclose(together.learned.value.weights[1], alone.learned.value.weights, atol=1e-4)
 
 
-def test_state_is_plain_arrays() -> None:
-    state = quick_jit(paper().init)(jax.random.key(0))
+@pytest.mark.parametrize("make", [paper, recurrent, pqn])
+def test_state_is_plain_arrays(make: Any) -> None:
+    state = quick_jit(make().init)(jax.random.key(0))
     assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(state))
     assert not any(
         jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) for leaf in jax.tree.leaves(state)
@@ -139,7 +199,7 @@ def test_state_is_plain_arrays() -> None:
     assert len(set(pointers)) == len(pointers)
 
 
-@pytest.mark.parametrize("make", [paper, parallel])
+@pytest.mark.parametrize("make", [paper, parallel, recurrent])
 def test_an_epoch_works_on_the_replay_in_place(make: Any) -> None:
     """With the state donated, no second copy of the memory exists during an epoch."""
     learner = make(replay_capacity=50_000)
@@ -180,3 +240,30 @@ def test_no_episode_finished_shows_zero_episodes_and_zero_return() -> None:
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         paper(**({"exploration": LinearEpsilon()} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "message"),
+    [
+        (recurrent, {"sequence_length": 3}, "multiple of sequence_length, 3, not 4"),
+        (recurrent, {"replay_capacity": 20}, "replay_capacity must be at least 24"),
+        (parallel, {"trace_decay": 0.5}, "trace_decay needs sequences"),
+        (pqn, {"batch_size": 21}, "batch_size must be at most .* = 20, not 21"),
+        (
+            pqn,
+            {"make_value": remembering(), "batch_size": 12},
+            "multiple of agent_steps_per_round, 5",
+        ),
+        (pqn, {"passes_per_round": 0}, "num_passes must be at least 1, not 0"),
+    ],
+)
+def test_wrong_arguments_of_the_other_schedules_are_named(
+    make: Any, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(**arguments)
+
+
+def test_the_papers_schedule_refuses_a_memory() -> None:
+    with pytest.raises(ValueError, match="use the schedule 'parallel' or 'pqn'"):
+        paper_learner(ENV, remembering())

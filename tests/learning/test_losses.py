@@ -6,7 +6,7 @@ import pytest
 from jaxtyping import Array
 from probes import Probe, Tabular
 
-from pairvdn.learning.losses import huber, squared, td_loss
+from pairvdn.learning.losses import ErrorRule, TransitionLoss, huber
 from pairvdn.learning.records import Transition
 
 ENV = Probe(jnp.zeros((2, 2, 2)), length=1)
@@ -37,13 +37,12 @@ TARGET = jnp.array([[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]])
 
 def errors(**arguments: object) -> tuple[float, float]:
     """The loss and the mean absolute error."""
-    defaults: dict[str, object] = {"penalty": squared, "double_q": False, "num_heads": 1}
+    defaults: dict[str, object] = {"rule": ErrorRule(), "double_q": False, "num_heads": 1}
     settings = defaults | arguments
     heads = settings.pop("num_heads")
     transitions = settings.pop("transitions")
-    loss, parts = td_loss(
-        Tabular(ONLINE, heads), Tabular(TARGET, heads), transitions, env=ENV, **settings
-    )
+    criterion = TransitionLoss(ENV, **settings)
+    loss, parts = criterion(Tabular(ONLINE, heads), Tabular(TARGET, heads), transitions)
     assert float(loss) == float(parts.loss)
     return float(loss), float(parts.td_error)
 
@@ -59,14 +58,8 @@ def test_target_network_chooses_and_values() -> None:
 def test_the_greedy_value_is_that_of_episodes_that_go_on(
     discount: list[float], expected: float
 ) -> None:
-    _, parts = td_loss(
-        Tabular(ONLINE, 1),
-        Tabular(TARGET, 1),
-        batch(discount=discount),
-        env=ENV,
-        penalty=squared,
-        double_q=False,
-    )
+    criterion = TransitionLoss(ENV)
+    _, parts = criterion(Tabular(ONLINE, 1), Tabular(TARGET, 1), batch(discount=discount))
     assert float(parts.greedy_value) == expected
 
 
@@ -95,7 +88,26 @@ def test_huber_is_quadratic_inside_and_linear_outside() -> None:
     assert slope.tolist() == [0.5, 1.0, -1.0]
     assert jax.grad(huber)(0.0) == 0.0
     # Errors 4 and 1 as above: (3.5 + 0.5) / 2.
-    assert errors(transitions=batch(discount=[0.5, 0.5]), penalty=huber) == (2.0, 2.5)
+    assert errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule("huber")) == (2.0, 2.5)
+
+
+def test_the_delta_of_huber_is_the_largest_slope() -> None:
+    values = huber(jnp.array([0.5, -2.0, 6.0]), 2.0)
+    assert values.tolist() == [0.125, 2.0, 2 * (6 - 1)]
+    slope = jax.vmap(jax.grad(lambda error: huber(error, 2.0)))(jnp.array([0.5, 6.0, -5.0]))
+    assert slope.tolist() == [0.5, 2.0, -2.0]
+    # Errors 4 and 1 as above: 2 (4 - 1) and 1/2.
+    assert errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule("huber", 2.0)) == (
+        3.25,
+        2.5,
+    )
+
+
+def test_a_rescaled_value_has_a_rescaled_target() -> None:
+    # h(1 + 0.5 h⁻¹(8)) - 1 and h(2 + 0.5 h⁻¹(4)) - 3; without ε, h⁻¹(8) = 80 and h⁻¹(4) = 24.
+    loss, _ = errors(transitions=batch(discount=[0.5, 0.5]), rule=ErrorRule(rescale=True))
+    expected = ((42**0.5 - 1 - 1) ** 2 + (15**0.5 - 1 - 3) ** 2) / 2
+    assert loss == pytest.approx(expected, rel=0.02)
 
 
 def test_every_head_counts_once() -> None:
@@ -105,9 +117,7 @@ def test_every_head_counts_once() -> None:
 def test_gradient_goes_to_what_was_done_and_not_through_the_target() -> None:
     def loss(weights: Array) -> Array:
         value = Tabular(weights)
-        return td_loss(
-            value, value, batch(discount=[0.5, 0.5]), env=ENV, penalty=squared, double_q=True
-        )[0]
+        return TransitionLoss(ENV, double_q=True)(value, value, batch(discount=[0.5, 0.5]))[0]
 
     gradient = jax.grad(loss)(ONLINE)
     touched = {tuple(place) for place in jnp.argwhere(gradient != 0).tolist()}

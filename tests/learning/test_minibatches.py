@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pairvdn.learning.replay import RandomBatches, WholePass
+from pairvdn.learning.replay import Passes, RandomBatches, WholePass
 
 
 @pytest.mark.parametrize("size", [0, 7, 64, 99, 100])
@@ -43,3 +43,16 @@ def test_wrong_arguments_are_named() -> None:
         WholePass(0)
     with pytest.raises(ValueError, match="num_updates must be at least 1"):
         RandomBatches(1, 0)
+
+
+def test_passes_see_every_row_once_each_and_in_another_order() -> None:
+    rows, count = Passes(8, num_passes=3).rows(jax.random.key(0), jnp.int32(24), 24)
+    assert (rows.shape, int(count)) == ((9, 8), 9)
+    orders = rows.reshape(3, 24).tolist()
+    assert all(sorted(order) == list(range(24)) for order in orders)
+    assert orders[0] != orders[1] != orders[2]
+
+
+def test_a_pass_drops_an_incomplete_batch() -> None:
+    rows, count = Passes(8).rows(jax.random.key(0), jnp.int32(23), 23)
+    assert (rows.shape, int(count)) == ((2, 8), 2)

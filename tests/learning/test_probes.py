@@ -10,7 +10,8 @@ from jaxtyping import Array, Float
 from probes import Probe, make_tabular, quick_jit
 
 from pairvdn.acting import LinearEpsilon
-from pairvdn.learning import paper_learner, parallel_learner
+from pairvdn.learning import paper_learner, parallel_learner, pqn_learner
+from pairvdn.learning.targets import rescaled
 
 UNIFORM = LinearEpsilon(1.0, 1.0)
 PAYOFF = jnp.array([[1.0, -2.0], [0.5, 3.0]])
@@ -100,6 +101,48 @@ def test_parallel_schedule_learns_the_values(probe: Any, arguments: dict[str, An
     )
     state, _ = quick_jit(learner.train)(jax.random.key(0))
     assert float(jnp.abs(state.learned.value.weights - values).max()) < 0.1
+
+
+# With uniform actions λ-returns learn the value of uniform actions, like windows; λ = 0 does not.
+@pytest.mark.parametrize(
+    ("probe", "trace_decay"), [(two_step, 0.9), (cut_short, 0.5), (two_choices, 0.0)]
+)
+def test_pqn_learns_the_values_without_replay_and_target(probe: Any, trace_decay: float) -> None:
+    env, values = probe()
+    learner = pqn_learner(
+        env,
+        make_tabular(env),
+        num_epochs=10,
+        num_envs=16,
+        agent_steps_per_round=8,
+        batch_size=32,
+        discount=0.5,
+        trace_decay=trace_decay,
+        optimiser=optax.adam(0.01),
+        exploration=UNIFORM,
+    )
+    state, _ = quick_jit(learner.train)(jax.random.key(0))
+    assert float(jnp.abs(state.learned.value.weights - values).max()) < 0.1
+
+
+@pytest.mark.parametrize("probe", [two_choices, cut_short])
+def test_rescaled_values_are_learned_in_their_own_scale(probe: Any) -> None:
+    env, values = probe()
+    learner = parallel_learner(
+        env,
+        make_tabular(env),
+        num_epochs=10,
+        num_envs=4,
+        replay_capacity=2_000,
+        batch_size=32,
+        discount=0.5,
+        n_step=1,
+        rescale_values=True,
+        optimiser=optax.adam(0.01),
+        exploration=UNIFORM,
+    )
+    state, _ = quick_jit(learner.train)(jax.random.key(0))
+    assert float(jnp.abs(state.learned.value.weights - rescaled(values)).max()) < 0.1
 
 
 def test_held_actions_learn_the_value_of_holding() -> None:

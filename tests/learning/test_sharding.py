@@ -13,8 +13,16 @@ import pytest
 from counter import Counter, HostCounter
 from probes import Probe, make_tabular, quick_jit
 
+from pairvdn import values
 from pairvdn.acting import SpreadEpsilon
-from pairvdn.learning import Learner, LearnerState, Metrics, paper_learner
+from pairvdn.learning import (
+    Learner,
+    LearnerState,
+    Metrics,
+    TransitionLoss,
+    paper_learner,
+    pqn_learner,
+)
 from pairvdn.learning import parallel_learner as make_parallel
 from pairvdn.learning import replay as memory
 from pairvdn.learning.devices import AXIS, Devices
@@ -65,6 +73,31 @@ def test_every_device_sees_something_else(trained: tuple[LearnerState, Metrics])
     assert len({one.tobytes() for one in np.asarray(state.replay.items.actions_tm1)}) == DEVICES
 
 
+@pytest.mark.parametrize("schedule", ["pqn", "sequences"])
+def test_the_other_schedules_run_on_devices(schedule: str) -> None:
+    """The same counts as on one device, and replicas that agree to the bit."""
+    make = values.maker("vdn", ENV.spec, encoder="gru", encoder_size=4, hidden_sizes=(4,))
+    if schedule == "pqn":
+        whole = pqn_learner(
+            ENV, make, num_epochs=2, rounds_per_epoch=2, num_envs=8, agent_steps_per_round=4,
+            batch_size=16,
+        )  # fmt: skip
+    else:
+        whole = make_parallel(
+            ENV, make, num_epochs=2, rounds_per_epoch=2, num_envs=8, agent_steps_per_round=4,
+            updates_per_round=2, random_agent_steps=4, replay_capacity=256, batch_size=16,
+        )  # fmt: skip
+    state, metrics = quick_jit(on_devices(part_of(whole, DEVICES).train, None))(jax.random.key(0))
+    for leaf in jax.tree.leaves((state.learned, metrics)):
+        assert len({np.asarray(one).tobytes() for one in leaf}) == 1
+    _, expected = quick_jit(whole.train)(jax.random.key(0))
+    for name in ("env_steps", "updates", "episodes"):
+        assert getattr(metrics, name)[0].tolist() == getattr(expected, name).tolist(), name
+    single = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), whole.shape())
+    back = gathered(dealt(single, DEVICES), DEVICES)
+    jax.tree.map(np.testing.assert_array_equal, back, single)
+
+
 def test_counts_are_those_of_a_single_device(trained: tuple[LearnerState, Metrics]) -> None:
     state, metrics = jax.tree.map(lambda leaf: leaf[0], trained)
     whole, expected = quick_jit(parallel().train)(jax.random.key(0))
@@ -100,7 +133,9 @@ def random_batch(size: int) -> Transition:
 
 def updates(batch: Transition) -> tuple[Any, Any]:
     """What an update gives on one device, and what one of the parts gives on all of them."""
-    updater = Updater(ENV, make_tabular(ENV), optimiser=optax.adam(0.1), gradient_clip=0.5)
+    updater = Updater(
+        make_tabular(ENV), TransitionLoss(ENV), optimiser=optax.adam(0.1), gradient_clip=0.5
+    )
     start = updater.init(jax.random.key(0))
     whole = quick_jit(updater.update)(start, batch, jnp.int32(0))
     parts = jax.tree.map(lambda leaf: leaf.reshape(DEVICES, -1, *leaf.shape[1:]), batch)

@@ -9,7 +9,7 @@ import optax
 import pytest
 from probes import Probe, Tabular, make_tabular
 
-from pairvdn.learning import Diverged, WholePass, raise_if_diverged
+from pairvdn.learning import Diverged, ErrorRule, TransitionLoss, WholePass, raise_if_diverged
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.updater import Updater
@@ -28,8 +28,9 @@ def batch(reward: float, size: int = 4) -> Transition:
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), one)
 
 
-def updater(**arguments: Any) -> Updater:
-    return Updater(ENV, make_tabular(ENV), **({"optimiser": optax.sgd(0.25)} | arguments))
+def updater(*, loss: str = "squared", **arguments: Any) -> Updater:
+    criterion = TransitionLoss(ENV, ErrorRule(loss))
+    return Updater(make_tabular(ENV), criterion, **({"optimiser": optax.sgd(0.25)} | arguments))
 
 
 def weight(value: Any) -> float:
@@ -155,7 +156,7 @@ def test_values_may_hold_functions_and_whole_numbers() -> None:
     def make(*, key: Any) -> Odd:
         return Odd()
 
-    learn = Updater(ENV, make, optimiser=optax.adam(0.1))
+    learn = Updater(make, TransitionLoss(ENV), optimiser=optax.adam(0.1))
     after, _ = jax.jit(learn.update)(learn.init(jax.random.key(0)), batch(3.0), jnp.int32(0))
     assert all(eqx.is_array(leaf) for leaf in jax.tree.leaves(after))
     trained = learn.value(after)

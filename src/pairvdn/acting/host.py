@@ -16,21 +16,34 @@ from pairvdn.types import TimeStep
 
 
 class HostAgentStep(NamedTuple):
-    """An agent step of one copy. If the episode ended, the next one has already started."""
+    """An agent step of one copy; `restarted` if the next episode has already started."""
 
     before: HostStep
     after: HostStep
     totals: Totals
-    ended: bool
+    ended: bool  # by this step
+    restarted: bool
 
 
 class HostCopies:
-    """Copies that reset automatically when an episode ends."""
+    """Copies that reset automatically when an episode ends.
 
-    def __init__(self, copies: Sequence[HostCopy], *, action_repeat: int, discount: float) -> None:
+    With `keeps_final` a truncated episode stays at its final observation for one agent step, in
+    which nothing happens, and is reset then.
+    """
+
+    def __init__(
+        self,
+        copies: Sequence[HostCopy],
+        *,
+        action_repeat: int,
+        discount: float,
+        keeps_final: bool = False,
+    ) -> None:
         self._copies = copies
         self._action_repeat = action_repeat
         self._discount = discount
+        self._keeps_final = keeps_final
         self._seeds: list[np.random.Generator] = []
         self._now: list[HostStep] = []
 
@@ -49,11 +62,15 @@ class HostCopies:
 
     def _act(self, index: int, actions: Int32[np.ndarray, " n"]) -> HostAgentStep:
         before, copy = self._now[index], self._copies[index]
+        if self._keeps_final and before.truncated:
+            self._now[index] = self._reset(index)
+            return HostAgentStep(before, before, Totals(0.0, 1.0, 0.0, 0), False, True)
         steps = repeated(lambda: copy.step(actions), self._action_repeat, discount=self._discount)
         *_, (after, totals) = steps
         ended = bool(after.terminated or after.truncated)
-        self._now[index] = self._reset(index) if ended else after
-        return HostAgentStep(before, after, totals, ended)
+        restarts = bool(after.terminated) if self._keeps_final else ended
+        self._now[index] = self._reset(index) if restarts else after
+        return HostAgentStep(before, after, totals, ended, restarts)
 
     def _reset(self, index: int) -> HostStep:
         return self._copies[index].reset(int(self._seeds[index].integers(2**31)))

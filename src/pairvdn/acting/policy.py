@@ -106,7 +106,18 @@ def run_networks(
 ) -> tuple[Any, PyTree[Array]]:
     """The tables of a value, with positions where the environment has them, and the next carry."""
     features, carry = value.encoder(carry, observation)
-    return value.tables(features, state, _positions(env, observation, state)), carry
+    return run_heads(env, value, features, observation, state), carry
+
+
+def run_heads(
+    env: Task,
+    value: Value[Any],
+    features: Float[Array, "n f"],
+    observation: Float[Array, "n o"],
+    state: Float[Array, " s"],
+) -> Any:
+    """The tables of a value for known features; the observation only locates the agents."""
+    return value.tables(features, state, _positions(env, observation, state))
 
 
 def tables(

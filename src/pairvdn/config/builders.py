@@ -8,11 +8,12 @@ import optax
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.checks import require_above, require_within
 from pairvdn.config.errors import ConfigError
-from pairvdn.learning import Learner, paper_learner, parallel_learner
+from pairvdn.learning import Learner, paper_learner, parallel_learner, pqn_learner
 
 SCHEDULES: dict[str, Callable[..., Learner]] = {
     "paper": paper_learner,
     "parallel": parallel_learner,
+    "pqn": pqn_learner,
 }
 
 
@@ -51,9 +52,24 @@ def _parallel_updates(
     return num_epochs * rounds_per_epoch * updates_per_round
 
 
+def _pqn_updates(
+    num_epochs: int,
+    *,
+    rounds_per_epoch: int,
+    num_envs: int,
+    agent_steps_per_round: int,
+    passes_per_round: int,
+    batch_size: int,
+    **_: Any,
+) -> int:
+    batches = num_envs * agent_steps_per_round // max(1, batch_size)
+    return num_epochs * rounds_per_epoch * passes_per_round * batches
+
+
 _NUM_UPDATES: dict[Callable[..., Learner], Callable[..., int]] = {
     paper_learner: _paper_updates,
     parallel_learner: _parallel_updates,
+    pqn_learner: _pqn_updates,
 }
 
 
@@ -73,6 +89,24 @@ def adam(
         num_updates: number of updates of the whole run
     """
     return optax.adam(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+
+
+def radam(
+    learning_rate: float = 5e-4,
+    decay_from: float = 0.0,
+    decay_to: float = 1.0,
+    *,
+    num_updates: int,
+) -> optax.GradientTransformation:
+    """RAdam, Adam with a rectified variance (Liu et al., arXiv 1908.03265); with the same decay.
+
+    Args:
+        learning_rate: step size at the start of the run
+        decay_from: share of the run after which the learning rate falls, from 0 to 1
+        decay_to: share of the learning rate that is left at the end of the run; 1: no decay
+        num_updates: number of updates of the whole run
+    """
+    return optax.radam(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
 
 
 def sgd(
@@ -100,7 +134,11 @@ def _learning_rate(rate: float, decay_from: float, decay_to: float, num_updates:
     return optax.linear_schedule(rate, rate * decay_to, max(1, num_updates - start), start)
 
 
-OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {"adam": adam, "sgd": sgd}
+OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
+    "adam": adam,
+    "radam": radam,
+    "sgd": sgd,
+}
 
 
 def linear_epsilon(

@@ -41,6 +41,7 @@ _REGISTRY: dict[str, str] = {
     "ring-game": "pairvdn.envs.one_step:ring_game",
     "sensor": "pairvdn.envs.sensor:Sensor",
     "simple-spread": "pairvdn.envs.simple_spread:SimpleSpread",
+    "t-maze": "pairvdn.envs.t_maze:TMaze",
     "wall": "pairvdn.envs.one_step:wall",
     "wall-graded": "pairvdn.envs.one_step:wall_graded",
 }

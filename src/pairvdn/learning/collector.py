@@ -1,4 +1,4 @@
-"""Collecting transitions from parallel environments on the device."""
+"""Collecting from parallel environments on the device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int32, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
 from pairvdn.acting.policy import Actor
-from pairvdn.acting.repeat import Repeated, repeat_action
+from pairvdn.acting.repeat import repeat_action
 from pairvdn.envs import Environment
-from pairvdn.learning.collectors import AgentStep, Collects, CollectStats, State, windows
-from pairvdn.learning.records import Transition
+from pairvdn.learning.collectors import Collects, CollectStats, State
+from pairvdn.learning.recorders import is_final
 from pairvdn.types import PRNGKey, TimeStep
 
 
@@ -29,11 +29,11 @@ class Stream(eqx.Module):
 class Collecting(eqx.Module):
     """The state of a collector.
 
-    `pending`, [n_step - 1, envs], are the newest agent steps: their windows are not full yet.
+    `pending`, [overlap, envs], are the newest records: their items are not full yet.
     """
 
     stream: Stream
-    pending: AgentStep
+    pending: PyTree[Array]
 
 
 def env_axes(collecting: PyTree[Any]) -> PyTree[int]:
@@ -42,7 +42,7 @@ def env_axes(collecting: PyTree[Any]) -> PyTree[int]:
     return eqx.tree_at(lambda c: c.pending, axes, jax.tree.map(lambda _: 1, collecting.pending))
 
 
-Collected = tuple[Collecting, Transition, CollectStats]
+Collected = tuple[Collecting, Any, CollectStats]  # the state, a block of items, its statistics
 
 
 class Collector(Collects[Environment[Any]]):
@@ -52,20 +52,20 @@ class Collector(Collects[Environment[Any]]):
         """Reset every environment and collect a first block."""
         reset_key, act_key = jax.random.split(key)
         stream = self._reset(actor, jax.random.split(reset_key, self.num_envs))
-        stream, (steps, stats) = self._act(stream, actor, act_key, length + self.n_step - 1)
-        return self._block(stream, steps, stats, length)
+        steps = length + self.recorder.overlap
+        stream, (records, stats) = self._act(stream, actor, act_key, steps)
+        return self._block(stream, records, stats, length)
 
     def restart(self, collecting: Collecting, actor: Actor, key: PRNGKey) -> Collecting:
-        """Reset every environment; windows of pending agent steps end there."""
+        """Reset every environment; pending records are cut there."""
         stream = self._reset(actor, jax.random.split(key, self.num_envs))
-        ended = collecting.pending.ended.at[-1:].set(True)
-        return Collecting(stream, eqx.tree_at(lambda p: p.ended, collecting.pending, ended))
+        return Collecting(stream, self.recorder.cut(collecting.pending))
 
     def collect(self, collecting: Collecting, actor: Actor, key: PRNGKey, length: int) -> Collected:
         """Continue the stream of each environment by `length` agent steps."""
         stream, (new, stats) = self._act(collecting.stream, actor, key, length)
-        steps = jax.tree.map(lambda *parts: jnp.concatenate(parts), collecting.pending, new)
-        return self._block(stream, steps, stats, length)
+        records = jax.tree.map(lambda *parts: jnp.concatenate(parts), collecting.pending, new)
+        return self._block(stream, records, stats, length)
 
     def shape(self, actor: Actor, length: int) -> Collected:
         """Trace `start` without running it."""
@@ -85,21 +85,23 @@ class Collector(Collects[Environment[Any]]):
         return function
 
     def _block(
-        self, stream: Stream, steps: AgentStep, stats: CollectStats, length: int
+        self, stream: Stream, records: PyTree[Array], stats: CollectStats, length: int
     ) -> Collected:
-        """The first `length` windows of these agent steps; the rest is pending."""
-        pending = jax.tree.map(lambda leaf: leaf[length:], steps)
+        """The items of the first `length` records; the rest is pending."""
+        pending = jax.tree.map(lambda leaf: leaf[length:], records)
         total = jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0, dtype=leaf.dtype), stats)
-        return Collecting(stream, pending), windows(steps, length, self.n_step), total
+        return Collecting(stream, pending), self.recorder.items(records, length), total
 
     def _act(
         self, stream: Stream, actor: Actor, key: Array, length: int
-    ) -> tuple[Stream, tuple[AgentStep, CollectStats]]:
-        """Scan over agent steps: [length, envs] of them."""
+    ) -> tuple[Stream, tuple[PyTree[Array], CollectStats]]:
+        """Scan over agent steps: [length, envs] records of them."""
 
         def agent_step(
             stream: Stream, keys: Array
-        ) -> tuple[Stream, tuple[AgentStep, CollectStats]]:
+        ) -> tuple[Stream, tuple[PyTree[Array], CollectStats]]:
+            # At a final observation no step is taken; there, the next episode starts.
+            final = is_final(stream.timestep) if self.recorder.keeps_final else None
             actions, carry = actor.act(keys[:, 0], stream.carry, stream.timestep)
             after, _ = repeat_action(
                 self.env,
@@ -108,16 +110,21 @@ class Collector(Collects[Environment[Any]]):
                 stream.timestep,
                 actions,
                 discount=self.discount,
+                ended=final,
             )
             returns = stream.episode_return + after.totals.undiscounted
+            finished = after.ended if final is None else after.ended & ~final
             stats = CollectStats(
                 jnp.sum(after.totals.steps, dtype=jnp.int32),
-                jnp.sum(after.ended, dtype=jnp.int32),
-                jnp.sum(jnp.where(after.ended, returns, 0.0)),
+                jnp.sum(finished, dtype=jnp.int32),
+                jnp.sum(jnp.where(finished, returns, 0.0)),
             )
-            step = jax.vmap(_agent_step)(stream.timestep, actions, after)
+            record = jax.vmap(self.recorder.record)(
+                stream.carry, stream.timestep, actions, after.timestep, after.totals
+            )
+            restarts = after.ended if final is None else final | after.timestep.terminated
             running = Stream(after.env_state, after.timestep, carry, returns)
-            return self._reset_ended(actor, keys[:, 1], after.ended, running), (step, stats)
+            return self._reset_where(actor, keys[:, 1], restarts, running), (record, stats)
 
         # Split all keys at once, to act, reset and step: splitting is slow to compile.
         keys = jax.random.split(key, (length, self.num_envs, 2 + self.action_repeat))
@@ -129,33 +136,17 @@ class Collector(Collects[Environment[Any]]):
         carry = actor.init(jax.vmap(lambda key: jax.random.fold_in(key, 1))(keys))
         return Stream(env_state, timestep, carry, jnp.zeros(self.num_envs))
 
-    def _reset_ended(
-        self, actor: Actor, keys: Array, ended: Bool[Array, " envs"], running: Stream
+    def _reset_where(
+        self, actor: Actor, keys: Array, restarts: Bool[Array, " envs"], running: Stream
     ) -> Stream:
-        """Start new episodes where one ended; skipped while no episode ends.
+        """Start new episodes in some environments; skipped while there are none.
 
         Under a vmap over seeds the condition becomes a selection, and resets are always computed.
         """
 
         def reset() -> Stream:
-            chosen: Stream = jax.vmap(optax.tree.where)(ended, self._reset(actor, keys), running)
+            chosen: Stream = jax.vmap(optax.tree.where)(restarts, self._reset(actor, keys), running)
             return chosen
 
-        stream: Stream = jax.lax.cond(jnp.any(ended), reset, lambda: running)
+        stream: Stream = jax.lax.cond(jnp.any(restarts), reset, lambda: running)
         return stream
-
-
-def _agent_step(timestep: TimeStep, actions: Int32[Array, " n"], after: Repeated) -> AgentStep:
-    """The record of one agent step; a terminated episode has discount 0."""
-    end, totals = after.timestep, after.totals
-    transition = Transition(
-        observation_tm1=timestep.observation,
-        state_tm1=timestep.state,
-        actions_tm1=actions,
-        reward_t=totals.reward,
-        discount_t=jnp.where(end.terminated, 0.0, totals.discount),
-        observation_t=end.observation,
-        state_t=end.state,
-        mask_t=end.mask,
-    )
-    return AgentStep(transition, after.ended)

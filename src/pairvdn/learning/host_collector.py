@@ -1,20 +1,21 @@
-"""Collecting transitions from environments on the host, stepped one after another."""
+"""Collecting from environments on the host, stepped one after another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32, PyTree, UInt32
+from jaxtyping import Array, Float, PyTree, UInt32
 
-from pairvdn.acting.host import HostAgentStep, HostCopies, reset_carries
+from pairvdn.acting.host import HostCopies, batched, reset_carries
 from pairvdn.acting.policy import Actor
+from pairvdn.acting.repeat import Totals
 from pairvdn.envs import HostEnvironment
-from pairvdn.learning.collectors import AgentStep, Collects, CollectStats, State, windows
-from pairvdn.learning.records import Transition
-from pairvdn.types import PRNGKey
+from pairvdn.learning.collectors import Collects, CollectStats, State
+from pairvdn.learning.recorders import Recorder
+from pairvdn.types import PRNGKey, TimeStep
 
 
 class HostCollecting(eqx.Module):
@@ -27,10 +28,10 @@ class HostCollecting(eqx.Module):
     collection_id: UInt32[Array, "2"]
     carry: PyTree[Array]  # of the policy, with a leading environment axis
     episode_return: Float[Array, " envs"]
-    pending: AgentStep  # [n_step - 1, envs]: the newest agent steps; their windows are not full
+    pending: PyTree[Array]  # [overlap, envs]: the newest records; their items are not full yet
 
 
-Collected = tuple[HostCollecting, Transition, CollectStats]
+Collected = tuple[HostCollecting, Any, CollectStats]  # the state, a block of items, its statistics
 
 
 class HostCollector(Collects[HostEnvironment]):
@@ -48,18 +49,18 @@ class HostCollector(Collects[HostEnvironment]):
         _require_concrete(key)
         restart_key, collect_key = jax.random.split(key)
         carry, returns = self._restart(actor, restart_key)
-        nothing = _blank(self.env, 0, self.num_envs)
-        return self._collect(actor, collect_key, carry, returns, nothing, length + self.n_step - 1)
+        nothing = self._blank(actor, 0)
+        steps = length + self.recorder.overlap
+        return self._collect(actor, collect_key, carry, returns, nothing, steps)
 
     def restart(self, collecting: HostCollecting, actor: Actor, key: PRNGKey) -> HostCollecting:
-        """Reset every copy; windows of pending agent steps end there."""
+        """Reset every copy; pending records are cut there."""
         _require_concrete(key)
         id_key, restart_key = jax.random.split(key)
         carry, returns = self._restart(actor, restart_key)
         collection_id = jax.random.bits(id_key, (2,), jnp.uint32)
         self._collection_id = _numbers(collection_id)
-        ended = collecting.pending.ended.at[-1:].set(True)
-        pending = eqx.tree_at(lambda p: p.ended, collecting.pending, ended)
+        pending = self.recorder.cut(collecting.pending)
         return HostCollecting(collection_id, carry, jnp.asarray(returns), pending)
 
     def collect(
@@ -68,26 +69,26 @@ class HostCollector(Collects[HostEnvironment]):
         """Continue the live copies, or start new episodes if they belong to another state."""
         _require_concrete(key)
         restart_key, collect_key = jax.random.split(key)
-        carry = collecting.carry
-        pending, returns = jax.tree.map(np.array, (collecting.pending, collecting.episode_return))
+        carry, pending = collecting.carry, collecting.pending
+        returns = np.array(collecting.episode_return)
         if self._copies is None or self._collection_id != _numbers(collecting.collection_id):
-            # Pending agent steps belong to episodes that are lost: cut there, as if truncated.
-            pending.ended[-1:] = True
+            # Pending records belong to episodes that are lost: cut there, as if truncated.
+            pending = self.recorder.cut(pending)
             carry, returns = self._restart(actor, restart_key)
         return self._collect(actor, collect_key, carry, returns, pending, length)
 
     def shape(self, actor: Actor, length: int) -> Collected:
-        """Trace the blocks of blank agent steps; no environment is stepped."""
+        """Trace the block of blank records; no environment is stepped."""
 
-        def shape(steps: AgentStep) -> Collected:
-            pending = jax.tree.map(lambda leaf: leaf[length:], steps)
+        def shape(records: PyTree[Array]) -> Collected:
+            pending = jax.tree.map(lambda leaf: leaf[length:], records)
             key, returns = jnp.zeros(2, jnp.uint32), jnp.zeros(self.num_envs)
             carry = actor.init(jax.random.split(key, self.num_envs))
-            block = windows(steps, length, self.n_step)
+            block = self.recorder.items(records, length)
             return HostCollecting(key, carry, returns, pending), block, CollectStats.zero()
 
-        steps = _blank(self.env, length + self.n_step - 1, self.num_envs)
-        shapes: Collected = jax.eval_shape(shape, steps)
+        records = self._blank(actor, length + self.recorder.overlap)
+        shapes: Collected = jax.eval_shape(shape, records)
         return shapes
 
     def repeat(
@@ -113,6 +114,7 @@ class HostCollector(Collects[HostEnvironment]):
                 [self.env.copy() for _ in range(self.num_envs)],
                 action_repeat=self.action_repeat,
                 discount=self.discount,
+                keeps_final=self.recorder.keeps_final,
             )
         seed_key, carry_key = key, jax.random.fold_in(key, 1)
         self._copies.restart(_numbers(jax.random.bits(seed_key, (self.num_envs,), jnp.uint32)))
@@ -125,57 +127,91 @@ class HostCollector(Collects[HostEnvironment]):
         key: PRNGKey,
         carry: PyTree[Array],
         returns: Float[np.ndarray, " envs"],
-        pending: AgentStep,
+        pending: PyTree[Array],
         length: int,
     ) -> Collected:
         """Take `length` agent steps after the pending ones and add rewards to `returns`."""
         assert self._copies is not None  # `_restart` made them
         id_key, act_key = jax.random.split(key)
         keys = np.asarray(jax.random.bits(act_key, (length, self.num_envs, 2), jnp.uint32))
-        new = _blank(self.env, length, self.num_envs)
+        seen = []
         env_steps, episodes, finished = 0, 0, 0.0
         for time in range(length):
-            chosen, carry = actor.act(keys[time], carry, self._copies.timestep())
+            before, carry_before = self._copies.timestep(), carry
+            chosen, carry = actor.act(keys[time], carry, before)
             actions = np.asarray(chosen)
             steps = self._copies.act(actions)
-            _write(jax.tree.map(lambda leaf, time=time: leaf[time], new), actions, steps)
+            totals = Totals(*map(np.array, zip(*(step.totals for step in steps), strict=True)))
+            after = batched([step.after for step in steps])
+            seen.append((carry_before, before, actions, after, totals))
             ended = np.array([step.ended for step in steps])
-            returns += np.array([step.totals.undiscounted for step in steps], np.float32)
-            env_steps += sum(step.totals.steps for step in steps)
+            restarted = np.array([step.restarted for step in steps])
+            returns += totals.undiscounted.astype(np.float32)
+            env_steps += int(totals.steps.sum())
             episodes += int(ended.sum())
             finished += float(returns[ended].sum())
             returns[ended] = 0
-            carry = reset_carries(actor, carry, ended, keys[time])
-        block = jax.tree.map(lambda *parts: np.concatenate(parts), pending, new)
-        starts = len(block.ended) - (self.n_step - 1)
+            carry = reset_carries(actor, carry, restarted, keys[time])
+        block = self._joined(pending, seen)
+        starts = len(jax.tree.leaves(block)[0]) - self.recorder.overlap
         collection_id = jax.random.bits(id_key, (2,), jnp.uint32)
         self._collection_id = _numbers(collection_id)
         collecting = HostCollecting(
             collection_id,
             jax.tree.map(jnp.asarray, carry),
             jnp.asarray(returns),
-            jax.tree.map(lambda leaf: jnp.asarray(leaf[starts:]), block),
+            jax.tree.map(lambda leaf: leaf[starts:], block),
         )
         stats = CollectStats(jnp.int32(env_steps), jnp.int32(episodes), jnp.float32(finished))
-        return collecting, _windows(block, starts, self.n_step), stats
+        return collecting, _items(self.recorder, block, starts), stats
+
+    def _joined(self, pending: PyTree[Array], seen: list[Any]) -> PyTree[Array]:
+        """The pending records followed by those of the agent steps just taken."""
+        if not seen:
+            return pending
+        stacked = jax.tree.map(lambda *leaves: _float32(np.stack(leaves)), *seen)
+        new = _records(self.recorder, stacked)
+        return jax.tree.map(lambda *parts: jnp.concatenate(parts), pending, new)
+
+    def _blank(self, actor: Actor, length: int) -> PyTree[Array]:
+        """Records of zeros, [length, envs, ...]."""
+        spec = self.env.spec
+
+        def example(key: Array) -> PyTree[Array]:
+            carry = jax.tree.map(lambda leaf: leaf[0], actor.init(key[None]))
+            timestep = TimeStep(
+                observation=jnp.zeros((spec.num_agents, spec.observation_size)),
+                state=jnp.zeros(spec.state_size),
+                mask=jnp.zeros((spec.num_agents, spec.num_actions), bool),
+                reward=jnp.float32(0),
+                agent_rewards=jnp.zeros(spec.num_agents),
+                terminated=jnp.bool_(False),
+                truncated=jnp.bool_(False),
+            )
+            zero = jnp.float32(0)
+            actions = jnp.zeros(spec.num_agents, jnp.int32)
+            totals = Totals(zero, zero, zero, jnp.int32(0))
+            return self.recorder.record(carry, timestep, actions, timestep, totals)
+
+        shape = jax.eval_shape(example, jax.random.PRNGKey(0))
+        return jax.tree.map(
+            lambda leaf: jnp.zeros((length, self.num_envs, *leaf.shape), leaf.dtype), shape
+        )
 
 
-_windows = jax.jit(windows, static_argnums=(1, 2))
+@eqx.filter_jit
+def _records(recorder: Recorder[Any, Any], seen: Any) -> PyTree[Array]:
+    return jax.vmap(jax.vmap(recorder.record))(*seen)
 
 
-def _write(
-    target: AgentStep, actions: Int32[np.ndarray, "envs n"], steps: Sequence[HostAgentStep]
-) -> None:
-    """Write the agent steps of all copies into arrays [envs, ...]."""
-    into = target.transition
-    into.actions_tm1[:] = actions
-    for row, (before, after, totals, ended) in enumerate(steps):
-        into.observation_tm1[row], into.state_tm1[row] = before.observation, before.state
-        into.reward_t[row] = totals.reward
-        into.discount_t[row] = 0.0 if after.terminated else totals.discount
-        into.observation_t[row], into.state_t[row] = after.observation, after.state
-        into.mask_t[row] = after.mask
-        target.ended[row] = ended
+@eqx.filter_jit
+def _items(recorder: Recorder[Any, Any], records: PyTree[Array], length: int) -> PyTree[Array]:
+    return recorder.items(records, length)
+
+
+def _float32(array: np.ndarray) -> np.ndarray:
+    """Python floats are sums in double precision; records hold single precision."""
+    return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 def _require_concrete(key: PRNGKey) -> None:
@@ -186,30 +222,6 @@ def _require_concrete(key: PRNGKey) -> None:
             "seeds cannot be trained at once: call the learner's init, epoch and train without "
             "jit, once for each seed."
         )
-
-
-def _blank(env: HostEnvironment, length: int, num_envs: int) -> AgentStep:
-    """Arrays [length, envs, ...] to write agent steps into."""
-
-    def example() -> AgentStep:
-        agents = (env.num_agents, env.observation_size)
-        observation, state = jnp.zeros(agents), jnp.zeros(env.state_size)
-        transition = Transition(
-            observation_tm1=observation,
-            state_tm1=state,
-            actions_tm1=jnp.zeros(env.num_agents, jnp.int32),
-            reward_t=jnp.float32(0),
-            discount_t=jnp.float32(0),
-            observation_t=observation,
-            state_t=state,
-            mask_t=jnp.zeros((env.num_agents, env.num_actions), bool),
-        )
-        return AgentStep(transition, jnp.bool_(False))
-
-    blank: AgentStep = jax.tree.map(
-        lambda leaf: np.zeros((length, num_envs, *leaf.shape), leaf.dtype), jax.eval_shape(example)
-    )
-    return blank
 
 
 def _numbers(array: UInt32[Array, " _"]) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from pairvdn.learning import replay as replay_memory
 from pairvdn.learning.collectors import Collects, CollectStats
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
-from pairvdn.learning.records import Metrics, Transition
+from pairvdn.learning.records import Metrics
 from pairvdn.learning.replay import Minibatches, Replay
 from pairvdn.learning.updater import Learned, Updater, UpdateStats
 from pairvdn.types import PRNGKey, TimeStep
@@ -33,7 +33,7 @@ class LearnerState(eqx.Module):
     """The complete state of training: resuming is bit-exact. All leaves are plain arrays."""
 
     learned: Learned
-    replay: Replay[Transition]
+    replay: Replay[Any]  # of transitions or sequences; empty if the learner stores nothing
     collecting: PyTree[Array]  # the state of the collector, with the policy's carry
     key: UInt32[Array, "2"]
     env_steps: Int32[Array, ""]
@@ -55,9 +55,10 @@ class Learner:
     """Trains a value: `init(key)`, then `epoch(state)` repeatedly; `train(key)` runs all epochs.
 
     An epoch has `rounds_per_epoch` rounds. In a round every environment takes
-    `agent_steps_per_round` epsilon-greedy agent steps, the transitions go into the replay, and
-    updates follow on the batches that `minibatches` draws. Before the first epoch every environment
-    takes `random_agent_steps` random agent steps.
+    `agent_steps_per_round` epsilon-greedy agent steps, the transitions or sequences go into the
+    replay, and updates follow on the batches that `minibatches` draws. Before the first epoch every
+    environment takes `random_agent_steps` random agent steps. `replay_capacity` counts items of the
+    replay; without one (None) the updates of a round use its own block, which is then dropped.
 
     With `fresh_episodes` every epoch starts new episodes; running ones are cut off, as if
     truncated. `random_collector` takes the random agent steps in place of `collector`, for example
@@ -83,7 +84,7 @@ class Learner:
     rounds_per_epoch: int
     agent_steps_per_round: int
     random_agent_steps: int
-    replay_capacity: int
+    replay_capacity: int | None
     fresh_episodes: bool = False
     random_collector: Collects[Any] | None = None
     devices: Devices = ONE
@@ -94,17 +95,11 @@ class Learner:
             num_epochs=self.num_epochs,
             rounds_per_epoch=self.rounds_per_epoch,
             agent_steps_per_round=self.agent_steps_per_round,
-            replay_capacity=self.replay_capacity,
         )
         require_at_least(0, random_agent_steps=self.random_agent_steps)
         collector = self.collector
-        block = max(self.agent_steps_per_round, self.random_agent_steps) * collector.num_envs
-        needed = {"the size of the largest block": block, "one batch": self.minibatches.batch_size}
-        for what, size in needed.items():
-            if self.replay_capacity < size:
-                raise ValueError(
-                    f"replay_capacity must be at least {size}, {what}, not {self.replay_capacity}."
-                )
+        if self.replay_capacity is not None:
+            self._require_capacity(self.replay_capacity)
         if self.most_steps >= 2**31:
             raise ValueError(
                 f"A run may have at most {2**31 - 1:,} environment steps, not {self.most_steps:,}; "
@@ -118,6 +113,18 @@ class Learner:
         self._learn = collector.compiled(self.learn, donate=True)
         self._finish = collector.compiled(self.finish_epoch, donate=True)
 
+    def _require_capacity(self, capacity: int) -> None:
+        longest = max(self.agent_steps_per_round, self.random_agent_steps)
+        block = self.collector.num_items(longest)
+        needed = {"the size of the largest block": block, "one batch": self.minibatches.batch_size}
+        stride = self.collector.recorder.stride
+        for what, size in needed.items():
+            if capacity < size:
+                raise ValueError(
+                    f"replay_capacity must be at least {size * stride}, {what}, "
+                    f"not {capacity * stride}."
+                )
+
     @property
     def most_steps(self) -> int:
         """The most environment steps of a run on all devices: no action repeat is cut short."""
@@ -126,7 +133,7 @@ class Learner:
         return (self.random_agent_steps + agent_steps) * envs * self.collector.action_repeat
 
     def init(self, key: PRNGKey) -> LearnerState:
-        """A new value, started environments, and a replay of random agent steps."""
+        """A new value, started environments, and random agent steps in the replay."""
         # Draw a raw key, which can be saved, from any kind of key.
         key = jax.random.bits(key, (2,), jnp.uint32)
         key, value_key, start_key = jax.random.split(key, 3)
@@ -180,14 +187,18 @@ class Learner:
         return done
 
     def learn(
-        self, state: LearnerState, block: Transition, key: PRNGKey
+        self, state: LearnerState, block: PyTree[Array], key: PRNGKey
     ) -> tuple[LearnerState, UpdateStats]:
-        """Put a block of transitions into the replay and make the updates of one round."""
-        memory = replay_memory.insert(state.replay, block)
+        """Put a block into the replay, if there is one, and make the updates of one round."""
+        if self.replay_capacity is None:
+            stored = state.replay
+            source = replay_memory.only(self.updater.prepare(state.learned, block))
+        else:
+            stored = source = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
-            state.learned, memory, self.minibatches, key, state.epoch, self.devices
+            state.learned, source, self.minibatches, key, state.epoch, self.devices
         )
-        return eqx.tree_at(lambda s: (s.replay, s.learned), state, (memory, learned)), stats
+        return eqx.tree_at(lambda s: (s.replay, s.learned), state, (stored, learned)), stats
 
     def finish_epoch(
         self,
@@ -225,7 +236,7 @@ class Learner:
 
     def _start(
         self, learned: Learned, key: PRNGKey
-    ) -> tuple[PyTree[Array], Transition, CollectStats]:
+    ) -> tuple[PyTree[Array], PyTree[Array], CollectStats]:
         """Start the environments and take the random agent steps."""
         actor, key = self._random_actor(learned), self.devices.own_key(key)
         if self.random_collector is None:
@@ -240,13 +251,16 @@ class Learner:
         key: UInt32[Array, "2"],
         learned: Learned,
         collecting: PyTree[Array],
-        block: Transition,
+        block: PyTree[Array],
         stats: CollectStats,
     ) -> LearnerState:
-        memory = replay_memory.empty_like(block, self.replay_capacity)
+        replay: Replay[Any] = replay_memory.nothing()
+        if self.replay_capacity is not None:
+            empty = replay_memory.empty_like(block, self.replay_capacity)
+            replay = replay_memory.insert(empty, block)
         return LearnerState(
             learned=learned,
-            replay=replay_memory.insert(memory, block),
+            replay=replay,
             collecting=collecting,
             key=key,
             env_steps=self.devices.sum(stats.env_steps),

@@ -1,7 +1,7 @@
 """Records of learning. `_tm1` means before an agent step, `_t` after it."""
 
 import equinox as eqx
-from jaxtyping import Array, Bool, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32, PyTree
 
 
 class Transition(eqx.Module):
@@ -23,6 +23,32 @@ class Transition(eqx.Module):
     mask_t: Bool[Array, "n a"]
 
 
+class Frame(eqx.Module):
+    """One time of a stream: what the agents see, and the agent step that they take there.
+
+    The next frame shows what the step led to, so that nothing is stored twice. After a termination
+    the next frame is the start of the next episode: `discount_t` is 0 and `ended` is set. A
+    truncated episode has one frame more, its final observation, at which no step is taken: `acted`
+    is False there, and `ended` is set.
+    """
+
+    observation: Float[Array, "n o"]
+    state: Float[Array, " s"]
+    mask: Bool[Array, "n a"]
+    actions: Int32[Array, " n"]
+    reward_t: Float[Array, ""]
+    discount_t: Float[Array, ""]
+    acted: Bool[Array, ""]
+    ended: Bool[Array, ""]  # the next frame belongs to another episode
+
+
+class Sequence(eqx.Module):
+    """Consecutive frames of one environment, and the carry with which the first was seen."""
+
+    carry: PyTree[Array]
+    frames: Frame  # every leaf has a leading time axis
+
+
 class Metrics(eqx.Module):
     """The metrics of one epoch, always finite.
 
@@ -39,5 +65,5 @@ class Metrics(eqx.Module):
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |TD error| over batch and heads
     epsilon: Float[Array, ""]  # mean over the environments
-    greedy_value: Float[Array, ""]  # mean max Q of the target network
+    greedy_value: Float[Array, ""]  # mean max Q of the network that targets bootstrap from
     diverged: Bool[Array, ""]

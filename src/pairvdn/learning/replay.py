@@ -1,6 +1,6 @@
-"""Replay: a ring buffer of transitions on the device, and the batches drawn from it.
+"""Replay: a ring buffer of transitions or sequences on the device, and the batches drawn from it.
 
-Every field is one array with the row as its first axis, so a transition is contiguous within each
+Every field is one array with the row as its first axis, so an item is contiguous within each
 field: writing a block and gathering a batch both copy whole rows. Inside `jax.jit` with the
 buffer donated, or carried by a scan, inserting touches only the rows it writes.
 """
@@ -37,6 +37,17 @@ def empty_like(block: Item, capacity: int) -> Replay[Item]:
     require_at_least(1, capacity=capacity)
     items = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), block)
     return Replay(items=items, position=jnp.int32(0), size=jnp.int32(0))
+
+
+def nothing() -> Replay[tuple[()]]:
+    """The replay of a learner that stores nothing."""
+    return Replay(items=(), position=jnp.int32(0), size=jnp.int32(0))
+
+
+def only(block: Item) -> Replay[Item]:
+    """A replay that consists of this block."""
+    length = jax.tree.leaves(block)[0].shape[0]
+    return Replay(items=block, position=jnp.int32(0), size=jnp.int32(length))
 
 
 def insert(replay: Replay[Item], block: Item) -> Replay[Item]:
@@ -118,3 +129,25 @@ class RandomBatches(Minibatches):
         """Draw rows independently; the remainder is uniform to one part in 2³² / size."""
         draws = jax.random.bits(key, (self.num_updates, self.batch_size), jnp.uint32)
         return (draws % size.astype(jnp.uint32)).astype(jnp.int32), jnp.int32(self.num_updates)
+
+
+class Passes(Minibatches):
+    """Shuffled passes over a replay that is full, such as a single block; the rest is dropped."""
+
+    batch_size: int = eqx.field(static=True)
+    num_passes: int = eqx.field(default=1, static=True)
+
+    def __check_init__(self) -> None:
+        require_at_least(1, batch_size=self.batch_size, num_passes=self.num_passes)
+
+    def rows(
+        self, key: PRNGKey, size: Int32[Array, ""], capacity: int
+    ) -> tuple[Int32[Array, "u b"], Int32[Array, ""]]:
+        """An own order of all rows for each pass."""
+        del size
+        keys = jax.random.split(key, self.num_passes)
+        rows = jnp.arange(capacity, dtype=jnp.int32)
+        orders = jax.vmap(lambda key: jax.random.permutation(key, rows))(keys)
+        batches = capacity // self.batch_size
+        used = orders[:, : batches * self.batch_size].reshape(-1, self.batch_size)
+        return used, jnp.int32(self.num_passes * batches)

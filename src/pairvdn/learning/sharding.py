@@ -85,12 +85,12 @@ def part_of(whole: Learner, count: int) -> Learner:
             )
         return number // count
 
-    batch_size = divide("batch_size", whole.minibatches.batch_size)
+    batch_size, capacity = divide("batch_size", whole.minibatches.batch_size), whole.replay_capacity
     return dataclasses.replace(
         whole,
         collector=dataclasses.replace(collector, num_envs=divide("num_envs", collector.num_envs)),
         minibatches=dataclasses.replace(whole.minibatches, batch_size=batch_size),
-        replay_capacity=divide("replay_capacity", whole.replay_capacity),
+        replay_capacity=None if capacity is None else divide("replay_capacity", capacity),
         devices=Devices(count),
     )
 

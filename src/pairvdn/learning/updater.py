@@ -1,4 +1,4 @@
-"""Gradient steps on batches of the replay, and the target network that follows."""
+"""Gradient steps on batches, and the target network that follows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,15 +7,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Int32
+from jaxtyping import Array, Int32, PyTree
 
-from pairvdn.checks import require_above, require_at_least, require_one_of, require_within
-from pairvdn.envs import Task
+from pairvdn.checks import require_above, require_at_least, require_within
 from pairvdn.learning import divergence
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
-from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
-from pairvdn.learning.records import Transition
+from pairvdn.learning.losses import Loss, LossParts
 from pairvdn.learning.replay import Minibatches, Replay, take
 from pairvdn.types import PRNGKey
 from pairvdn.values import Value
@@ -25,7 +23,7 @@ class Learned(eqx.Module):
     """Everything that updates change. `value` and `target` hold only the arrays of a value."""
 
     value: Value[Any]
-    target: Value[Any]
+    target: Value[Any] | None  # None: learning without a target network
     optimiser: optax.OptState
     updates: Int32[Array, ""]
     divergence: Divergence
@@ -44,38 +42,34 @@ class UpdateStats(eqx.Module):
 
 
 class Updater:
-    """Updates a value from batches of transitions.
+    """Updates a value from batches.
 
     `make_value` builds a value from a keyword `key`. The target network is an exponential average,
     θ⁻ ← c θ⁻ + (1 - c) θ after each update with c = `target_average` (the paper's 0.99), or, if
-    `target_period` is given, a copy made every `target_period` updates.
+    `target_period` is given, a copy made every `target_period` updates. If both are None there is
+    no target network.
     """
 
     def __init__(
         self,
-        env: Task,
         make_value: Callable[..., Value[Any]],
+        loss: Loss[Any],
         *,
         optimiser: optax.GradientTransformation,
-        loss: str = "squared",
         gradient_clip: float | None = None,
-        double_q: bool = False,
-        target_average: float = 0.99,
+        target_average: float | None = 0.99,
         target_period: int | None = None,
         divergence_bound: float = 1e9,
     ) -> None:
-        require_one_of(PENALTIES, loss=loss)
-        require_within(0, 1, target_average=target_average)
+        require_within(0, 1, target_average=0 if target_average is None else target_average)
         require_at_least(1, target_period=1 if target_period is None else target_period)
         require_above(0, divergence_bound=divergence_bound)
         if gradient_clip is not None:
             require_above(0, gradient_clip=gradient_clip)
             optimiser = optax.chain(optax.clip_by_global_norm(gradient_clip), optimiser)
-        self.env = env
         self.make_value = make_value
+        self.loss = loss
         self.optimiser = optimiser
-        self.penalty = PENALTIES[loss]
-        self.double_q = double_q
         self.target_average = target_average
         self.target_period = target_period
         self.divergence_bound = divergence_bound
@@ -87,10 +81,11 @@ class Updater:
     def init(self, key: PRNGKey) -> Learned:
         """A fresh value, and a target that is equal to it."""
         value = eqx.filter(self.make_value(key=key), eqx.is_array)
+        has_target = (self.target_average, self.target_period) != (None, None)
         return Learned(
             value=value,
             # A copy: a donated state must not hold the same buffer twice.
-            target=jax.tree.map(jnp.copy, value),
+            target=jax.tree.map(jnp.copy, value) if has_target else None,
             optimiser=self.optimiser.init(eqx.filter(value, eqx.is_inexact_array)),
             updates=jnp.int32(0),
             divergence=divergence.none_yet(),
@@ -105,23 +100,25 @@ class Updater:
         whole: Value[Any] = eqx.combine(arrays, self._rest)
         return whole
 
+    def prepare(self, learned: Learned, block: PyTree[Array]) -> PyTree[Array]:
+        """Items to update on from a block that is not stored."""
+        return self.loss.prepare(self.value(learned), block)
+
     def update(
-        self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
+        self,
+        learned: Learned,
+        batch: PyTree[Array],
+        epoch: Int32[Array, ""],
+        devices: Devices = ONE,
     ) -> tuple[Learned, UpdateStats]:
         """One gradient step; skipped after the first step that would exceed the divergence bound.
 
         With several devices each has its own batch, and all make the same step along the mean of
         their gradients, which is the gradient of the whole batch.
         """
-        loss = eqx.filter_value_and_grad(td_loss, has_aux=True)
-        (_, parts), gradient = loss(
-            self.whole(learned.value),
-            self.whole(learned.target),
-            batch,
-            env=self.env,
-            penalty=self.penalty,
-            double_q=self.double_q,
-        )
+        target = None if learned.target is None else self.whole(learned.target)
+        loss = eqx.filter_value_and_grad(lambda v: self.loss(v, target, batch), has_aux=True)
+        (_, parts), gradient = loss(self.whole(learned.value))
         parts, gradient = devices.mean((parts, gradient))
         parameters = eqx.filter(learned.value, eqx.is_inexact_array)
         # Optax's Adam raises a float to an integer, which strict promotion forbids. Strictness is
@@ -146,7 +143,7 @@ class Updater:
     def learn(
         self,
         learned: Learned,
-        replay: Replay[Transition],
+        replay: Replay[Any],
         minibatches: Minibatches,
         key: PRNGKey,
         epoch: Int32[Array, ""],
@@ -167,11 +164,14 @@ class Updater:
         return after
 
     def _follow(
-        self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]
-    ) -> Value[Any]:
+        self, target: Value[Any] | None, value: Value[Any], updates: Int32[Array, ""]
+    ) -> Value[Any] | None:
+        if target is None:
+            return None
         if self.target_period is not None:
             copied: Value[Any] = optax.tree.where(updates % self.target_period == 0, value, target)
             return copied
+        assert self.target_average is not None  # else there is no target
         rate = self.target_average
 
         def average(old: Array, new: Array) -> Array:

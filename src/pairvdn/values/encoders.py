@@ -1,90 +1,26 @@
 """Encoders: the features of each agent, from its observation and an optional memory."""
 
-import abc
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Collection
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32
+from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.checks import require_at_least, require_one_of, require_shape
+from pairvdn.checks import require_one_of
 from pairvdn.types import EnvSpec, PRNGKey
-from pairvdn.values.networks import GroupNetwork, HeadArguments
+from pairvdn.values.encoder import Encoder, InputNetwork, LastActions
+from pairvdn.values.networks import HeadArguments
+from pairvdn.values.product import rows_product
 
-Carry = TypeVar("Carry")
+__all__ = ["Encoder", "GruEncoder", "MlpEncoder", "NoEncoder", "make_encoder"]
 
-ENCODERS = ("none", "mlp")
-
-
-class Encoder(eqx.Module, Generic[Carry]):
-    """The features h_i of every agent i, which the heads of a value read.
-
-    The carry of a recurrent encoder holds one hidden state per agent, and optionally the agents'
-    last actions. An episode starts with `init_carry`, and every step returns the next carry:
-
-        features, carry = encoder(carry, observation)
-        carry = encoder.acted(carry, actions)
-    """
-
-    spec: eqx.AbstractVar[EnvSpec]
-    feature_size: eqx.AbstractVar[int]
-
-    def __check_init__(self) -> None:
-        sizes = self.spec._asdict()
-        sizes.pop("has_positions")
-        require_at_least(1, **sizes, feature_size=self.feature_size)
-
-    @abc.abstractmethod
-    def init_carry(self) -> Carry:
-        """The carry at the start of an episode; an empty tuple for feed-forward encoders."""
-
-    @abc.abstractmethod
-    def encode(
-        self, carry: Carry, observation: Float[Array, "n o"]
-    ) -> tuple[Float[Array, "n f"], Carry]:
-        """The features and the next carry, for an observation of the right shape."""
-
-    @abc.abstractmethod
-    def acted(self, carry: Carry, actions: Int32[Array, " n"]) -> Carry:
-        """The carry after these actions; feed-forward encoders return it unchanged."""
-
-    def __call__(
-        self, carry: Carry, observation: Float[Array, "n o"]
-    ) -> tuple[Float[Array, "n f"], Carry]:
-        """The features and the next carry; ValueError if the observation has another shape."""
-        require_shape(
-            "observation",
-            observation.shape,
-            num_agents=self.spec.num_agents,
-            observation_size=self.spec.observation_size,
-        )
-        return self.encode(carry, observation)
+ENCODERS = ("none", "mlp", "gru")
+INPUTS = ("observation", "action", "identifier")
 
 
-class FeedForward(Encoder[tuple[()]]):
-    """An encoder without memory: h = features(o)."""
-
-    @abc.abstractmethod
-    def features(self, observation: Float[Array, "n o"]) -> Float[Array, "n f"]:
-        """The features of these observations."""
-
-    def init_carry(self) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
-
-    def encode(
-        self, carry: tuple[()], observation: Float[Array, "n o"]
-    ) -> tuple[Float[Array, "n f"], tuple[()]]:
-        """The features of this observation only."""
-        return self.features(observation), carry
-
-    def acted(self, carry: tuple[()], actions: Int32[Array, " n"]) -> tuple[()]:
-        """Nothing to remember."""
-        return carry
-
-
-class NoEncoder(FeedForward):
+class NoEncoder(Encoder[tuple[()]]):
     """h_i = o_i: the paper's networks, whose heads read the observations. No parameters."""
 
     spec: EnvSpec = eqx.field(static=True)
@@ -93,39 +29,173 @@ class NoEncoder(FeedForward):
     def __init__(self, spec: EnvSpec) -> None:
         self.spec, self.feature_size = spec, spec.observation_size
 
-    def features(self, observation: Float[Array, "n o"]) -> Float[Array, "n f"]:
+    def init_carry(self) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def encode(
+        self, carry: tuple[()], observation: Float[Array, "n o"]
+    ) -> tuple[Float[Array, "n f"], tuple[()]]:
         """The observations themselves."""
-        return observation
+        return observation, carry
+
+    def acted(self, carry: tuple[()], actions: Int32[Array, " n"]) -> tuple[()]:
+        """Nothing to remember."""
+        return carry
+
+    def unroll(
+        self,
+        carry: tuple[()],
+        observation: Float[Array, "t n o"],
+        actions: Int32[Array, "t n"],
+        ended: Bool[Array, " t"],
+    ) -> tuple[Float[Array, "t n f"], tuple[()]]:
+        """The observations themselves."""
+        return observation, carry
 
 
-class MlpEncoder(FeedForward):
-    """h_i = activation(W_2 activation(W_1 (o_i, id_i) + b_1) + b_2), both layers of width `size`.
+class MlpEncoder(Encoder[LastActions]):
+    """h_i = activation(W_2 activation(W_1 x_i + b_1) + b_2), both layers of width `size`.
 
-    Activation, normalisation and parameter sharing are those of the heads.
+    The inputs x_i are those of `InputNetwork`; the only memory is that of the last action.
     """
 
     spec: EnvSpec = eqx.field(static=True)
     feature_size: int = eqx.field(static=True)
-    network: GroupNetwork
+    inputs: InputNetwork
 
-    def __init__(self, spec: EnvSpec, size: int, *, key: PRNGKey, heads: HeadArguments) -> None:
-        require_at_least(1, encoder_size=size)
+    def __init__(
+        self,
+        spec: EnvSpec,
+        size: int,
+        *,
+        inputs: Collection[str],
+        key: PRNGKey,
+        heads: HeadArguments,
+    ) -> None:
         self.spec, self.feature_size = spec, size
-        own: HeadArguments = {**heads, "hidden_sizes": (size,), "final_scale": 1.0}
-        self.network = GroupNetwork(
-            num_agents=spec.num_agents,
-            feature_size=spec.observation_size,
-            num_groups=spec.num_agents,
-            group_size=1,
-            output_size=size,
-            key=key,
-            **own,
-        )
+        self.inputs = InputNetwork(spec, size, size=size, inputs=inputs, key=key, heads=heads)
 
-    def features(self, observation: Float[Array, "n o"]) -> Float[Array, "n f"]:
-        """Run the network on each agent's observation."""
-        everyone = jnp.arange(observation.shape[0], dtype=jnp.int32)
-        return self.network.mlp.activate(self.network(observation, everyone[:, None]))
+    def init_carry(self) -> LastActions:
+        """No last action."""
+        return self.inputs.no_actions()
+
+    def encode(
+        self, carry: LastActions, observation: Float[Array, "n o"]
+    ) -> tuple[Float[Array, "n f"], LastActions]:
+        """Run the network on each agent's inputs."""
+        return self._activate(self.inputs(observation, carry)), carry
+
+    def acted(self, carry: LastActions, actions: Int32[Array, " n"]) -> LastActions:
+        """Remember the actions if they are inputs."""
+        return self.inputs.remembered(carry, actions)
+
+    def unroll(
+        self,
+        carry: LastActions,
+        observation: Float[Array, "t n o"],
+        actions: Int32[Array, "t n"],
+        ended: Bool[Array, " t"],
+    ) -> tuple[Float[Array, "t n f"], LastActions]:
+        """All steps at once."""
+        outputs, carry = self.inputs.unroll(carry, observation, actions, ended)
+        return self._activate(outputs), carry
+
+    def _activate(self, outputs: Float[Array, "*t n f"]) -> Float[Array, "*t n f"]:
+        return self.inputs.network.mlp.activate(outputs)
+
+
+class GruCarry(eqx.Module):
+    """The memory of a recurrent encoder."""
+
+    hidden: Float[Array, "n f"]
+    last_actions: LastActions
+
+
+class GruEncoder(Encoder[GruCarry]):
+    """A gated recurrent unit for each agent (Cho et al., arXiv 1406.1078), behind one hidden layer.
+
+    With (i_r, i_z, i_n) the outputs of `InputNetwork` and (u_r, u_z, u_n) = h U:
+
+        r = σ(i_r + u_r),  z = σ(i_z + u_z),  m = tanh(i_n + r (u_n + b)),  h' = (1 - z) m + z h.
+
+    The features are h', initially 0. `size` is the width of h and of the hidden layer.
+    """
+
+    spec: EnvSpec = eqx.field(static=True)
+    feature_size: int = eqx.field(static=True)
+    inputs: InputNetwork
+    recurrent: Float[Array, "*k f g"]
+    bias: Float[Array, "*k f"]
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        size: int,
+        *,
+        inputs: Collection[str],
+        key: PRNGKey,
+        heads: HeadArguments,
+    ) -> None:
+        input_key, weight_key, bias_key = jax.random.split(key, 3)
+        self.spec, self.feature_size = spec, size
+        self.inputs = InputNetwork(
+            spec, 3 * size, size=size, inputs=inputs, key=input_key, heads=heads
+        )
+        stack = () if heads["shared"] else (spec.num_agents,)
+        bound = size**-0.5
+        self.recurrent = jax.random.uniform(
+            weight_key, (*stack, size, 3 * size), jnp.float32, -bound, bound
+        )
+        self.bias = jax.random.uniform(bias_key, (*stack, size), jnp.float32, -bound, bound)
+
+    def init_carry(self) -> GruCarry:
+        """Zeros, and no last action."""
+        hidden = jnp.zeros((self.spec.num_agents, self.feature_size))
+        return GruCarry(hidden, self.inputs.no_actions())
+
+    def encode(
+        self, carry: GruCarry, observation: Float[Array, "n o"]
+    ) -> tuple[Float[Array, "n f"], GruCarry]:
+        """One step of the unit."""
+        hidden = self._step(carry.hidden, self.inputs(observation, carry.last_actions))
+        return hidden, GruCarry(hidden, carry.last_actions)
+
+    def acted(self, carry: GruCarry, actions: Int32[Array, " n"]) -> GruCarry:
+        """Remember the actions if they are inputs."""
+        return GruCarry(carry.hidden, self.inputs.remembered(carry.last_actions, actions))
+
+    def unroll(
+        self,
+        carry: GruCarry,
+        observation: Float[Array, "t n o"],
+        actions: Int32[Array, "t n"],
+        ended: Bool[Array, " t"],
+    ) -> tuple[Float[Array, "t n f"], GruCarry]:
+        """The inputs of all steps in one product; only the product with h is sequential."""
+        outputs, last = self.inputs.unroll(carry.last_actions, observation, actions, ended)
+
+        def step(hidden: Array, seen: tuple[Array, Array]) -> tuple[Array, Array]:
+            output, ended = seen
+            hidden = self._step(hidden, output)
+            return jnp.where(ended, 0.0, hidden), hidden
+
+        hidden, features = jax.lax.scan(step, carry.hidden, (outputs, ended))
+        return features, GruCarry(hidden, last)
+
+    def _step(
+        self, hidden: Float[Array, "n f"], inputs: Float[Array, "n g"]
+    ) -> Float[Array, "n f"]:
+        if self.recurrent.ndim == 2:
+            products = rows_product(hidden, self.recurrent)
+        else:  # one unit for each agent
+            products = rows_product(hidden[:, None], self.recurrent)[:, 0]
+        reset_in, update_in, new_in = jnp.split(inputs, 3, axis=-1)
+        reset_on, update_on, new_on = jnp.split(products, 3, axis=-1)
+        reset = jax.nn.sigmoid(reset_in + reset_on)
+        update = jax.nn.sigmoid(update_in + update_on)
+        new = jnp.tanh(new_in + reset * (new_on + self.bias))
+        return new + update * (hidden - new)
 
 
 def make_encoder(
@@ -140,6 +210,7 @@ def make_encoder(
     identifiers: bool = True,
     encoder: str = "none",
     encoder_size: int = 64,
+    inputs: tuple[str, ...] = ("observation", "identifier"),
 ) -> tuple[Encoder[Any], PRNGKey, HeadArguments]:
     """The encoder that these `NetworkArguments` name, and the key and arguments for the heads.
 
@@ -147,6 +218,10 @@ def make_encoder(
     the undivided `key`.
     """
     require_one_of(ENCODERS, encoder=encoder)
+    for name in inputs:
+        require_one_of(INPUTS, inputs=name)
+    if "observation" not in inputs:
+        raise ValueError(f"inputs must include 'observation', not only {', '.join(inputs)}.")
     heads: HeadArguments = {
         "hidden_sizes": tuple(hidden_sizes),
         "activation": activation,
@@ -156,6 +231,9 @@ def make_encoder(
         "identifiers": identifiers,
     }
     if encoder == "none":
+        if "action" in inputs:
+            raise ValueError("inputs with 'action' need an encoder: choose encoder mlp or gru.")
         return NoEncoder(spec), key, heads
     key, encoder_key = jax.random.split(key)
-    return MlpEncoder(spec, encoder_size, key=encoder_key, heads=heads), key, heads
+    build = MlpEncoder if encoder == "mlp" else GruEncoder
+    return build(spec, encoder_size, inputs=inputs, key=encoder_key, heads=heads), key, heads

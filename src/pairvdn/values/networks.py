@@ -44,13 +44,16 @@ class NetworkArguments(HeadArguments, total=False):
         final_scale: factor on the initial last layer; with a small one, values start near 0.
         shared: one network for all agents or pairs, or a separate one for each.
         identifiers: whether a shared network sees which agents it is computing for.
-        encoder: network that turns each agent's observation into the features that the heads read;
-            with `none` the features are the observation.
+        encoder: network that turns each agent's inputs into the features that the heads read: a
+            perceptron, or a recurrent unit with a memory; with `none` they read the observation.
         encoder_size: width of the encoder, and number of features per agent.
+        inputs: inputs of the encoder: the observation and, if listed, the agent's last action and
+            its identifier (which `identifiers` can switch off everywhere).
     """
 
-    encoder: Literal["none", "mlp"]
+    encoder: Literal["none", "mlp", "gru"]
     encoder_size: int
+    inputs: tuple[Literal["observation", "action", "identifier"], ...]
 
 
 class Mlp(eqx.Module):

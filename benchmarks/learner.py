@@ -106,7 +106,9 @@ def floor_of(method: str, env: Any) -> Callable[[], Any]:
     def payoffs(key: Any) -> Any:
         value = values.maker(method, env.spec)(key=key)
         _, timestep = env.reset(key)
-        return value.pairs(tables(env, value, timestep.observation, timestep.state)).payoffs
+        actions = jnp.zeros(env.num_agents, jnp.int32)
+        seen = tables(env, value, timestep.observation, timestep.state)
+        return value.pairs(seen, actions).payoffs
 
     shape = jax.eval_shape(
         lambda key: values.maker(method, env.spec)(key=key), jax.random.PRNGKey(0)

@@ -211,6 +211,9 @@ class Learner:
             epsilon=self.devices.mean(jnp.mean(epsilons)),
             greedy_value=updated.parts.greedy_value / updates,
             diverged=state.divergence.happened,
+            gap=self.devices.mean(
+                self.updater.gap(state.learned, state.replay, self.minibatches.batch_size)
+            ),
         )
         counted = (env_steps, state.epoch + 1)
         return eqx.tree_at(lambda s: (s.env_steps, s.epoch), state, counted), metrics

@@ -12,7 +12,7 @@ from pairvdn.acting.policy import tables
 from pairvdn.envs import Task
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import td_target
-from pairvdn.values import Value
+from pairvdn.values import HasMaximiser, Value
 
 Penalty = Callable[[Float[Array, "*shape"]], Float[Array, "*shape"]]
 
@@ -36,7 +36,7 @@ class LossParts(eqx.Module):
 
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |δ|
-    greedy_value: Float[Array, ""]  # mean max Q of the target network where the episode continues
+    greedy_value: Float[Array, ""]  # mean value of the next actions where the episode continues
 
 
 def td_loss(
@@ -59,18 +59,31 @@ def td_loss(
         return jax.vmap(lambda o, s: tables(env, model, o, s))(observation, state)
 
     tables_t = networks(target, batch.observation_t, batch.state_t)
-    actions_t, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
-    greedy_value = _mean_where(batch.discount_t > 0, value_t)
     if double_q:
         online_t = networks(value, batch.observation_t, batch.state_t)
         actions_t, _ = jax.vmap(value.greedy)(online_t, batch.mask_t)
         value_t = jax.vmap(target.evaluate)(tables_t, actions_t)
+    else:
+        _, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
+    greedy_value = _mean_where(batch.discount_t > 0, value_t)
     wanted = jax.lax.stop_gradient(jax.vmap(td_target)(batch.reward_t, batch.discount_t, value_t))
 
     tables_tm1 = networks(value, batch.observation_tm1, batch.state_tm1)
     error = wanted - jax.vmap(value.evaluate)(tables_tm1, batch.actions_tm1)
     loss = jnp.mean(penalty(error))
     return loss, LossParts(loss, jnp.mean(jnp.abs(error)), greedy_value)
+
+
+def maximisation_gap(
+    value: Value[Any], batch: Transition, *, env: Task
+) -> Float[Array, ""] | None:
+    """Mean upper bound of max Q less the value of the greedy actions; None where they are exact."""
+    if not isinstance(value, HasMaximiser) or value.maximiser.exact:
+        return None
+    seen = jax.vmap(lambda o, s: tables(env, value, o, s))(batch.observation_t, batch.state_t)
+    _, greedy = jax.vmap(value.greedy)(seen, batch.mask_t)
+    gap = jax.vmap(value.bound)(seen, batch.mask_t)[:, None] - greedy
+    return _mean_where((batch.discount_t > 0) & jnp.isfinite(gap[:, 0]), gap)
 
 
 def _mean_where(

@@ -7,18 +7,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Int32
+from jaxtyping import Array, Float, Int32
 
 from pairvdn.checks import require_above, require_at_least, require_one_of, require_within
 from pairvdn.envs import Task
 from pairvdn.learning import divergence
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
-from pairvdn.learning.losses import PENALTIES, LossParts, td_loss
+from pairvdn.learning.losses import PENALTIES, LossParts, maximisation_gap, td_loss
 from pairvdn.learning.records import Transition
 from pairvdn.learning.replay import Minibatches, Replay, take
 from pairvdn.types import PRNGKey
-from pairvdn.values import Value
+from pairvdn.values import HasMaximiser, Maximiser, Value
 
 
 class Learned(eqx.Module):
@@ -105,6 +105,11 @@ class Updater:
         whole: Value[Any] = eqx.combine(arrays, self._rest)
         return whole
 
+    @property
+    def maximiser(self) -> Maximiser | None:
+        """How best joint actions are found, by methods that maximise over all agents at once."""
+        return self._rest.maximiser if isinstance(self._rest, HasMaximiser) else None
+
     def update(
         self, learned: Learned, batch: Transition, epoch: Int32[Array, ""], devices: Devices = ONE
     ) -> tuple[Learned, UpdateStats]:
@@ -165,6 +170,16 @@ class Updater:
         start = (learned, UpdateStats.zero())
         after: tuple[Learned, UpdateStats] = jax.lax.fori_loop(jnp.int32(0), count, step, start)
         return after
+
+    def gap(
+        self, learned: Learned, replay: Replay[Transition], batch_size: int
+    ) -> Float[Array, ""] | None:
+        """How far greedy actions may be from the maximum, on a batch from all of the replay.
+
+        None where they are exact. Called once an epoch: the bound costs as much as an update.
+        """
+        rows = jnp.arange(batch_size, dtype=jnp.int32) * replay.size // batch_size
+        return maximisation_gap(self.value(learned), take(replay, rows), env=self.env)
 
     def _follow(
         self, target: Value[Any], value: Value[Any], updates: Int32[Array, ""]

@@ -31,8 +31,8 @@ def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:
     return jnp.argmax(scores, axis=0).astype(jnp.int32)
 
 
-def pick(x: Array, index: Int32[Array, " l"], axis: int) -> Array:
-    """X at a separate index along `axis` for each lane.
+def pick(x: Array, index: Int32[Array, "... l"], axis: int) -> Array:
+    """X at a separate index along `axis` for each lane; the index may depend on other axes too.
 
     By comparison, since the axis is short and a gather with an index per lane is not vectorised.
     """

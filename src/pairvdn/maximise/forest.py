@@ -101,28 +101,27 @@ def _require_one_tree(parents: Int32[Array, " n"]) -> None:
         )
 
 
-_solve_successor = exact(lambda problem: _successor_in_lanes(*_arrays(problem)))
-_solve_tree = exact(lambda problem: _tree_in_lanes(*_arrays(problem)))
+_solve_successor = exact(lambda problem: in_lanes(successor_in_lanes)(*_arrays(problem)))
+_solve_tree = exact(lambda problem: in_lanes(_tree_in_lanes)(*_arrays(problem)))
 
 
 def _arrays(problem: Problem) -> tuple[Array, Array, Array | None, Array | None]:
     return problem.payoffs, problem.edges[:, 1], problem.utilities, problem.mask
 
 
-@in_lanes
-def _successor_in_lanes(
+def successor_in_lanes(
     payoffs: Float[Array, "n a a l"],
     successors: Int32[Array, "n l"],
     utilities: Float[Array, "n a l"] | None,
     mask: Bool[Array, "n a l"] | None,
 ) -> tuple[Int32[Array, "n l"], Float[Array, " l"]]:
+    """The actions and the value of `successor`, with the batch as the last axis."""
     order = elimination_order(successors)
     parts = _in_order(order, payoffs, utilities, mask)
     sums = _collect(order, parts, parts.tables)
     return _decide(order, parts, sums, jnp.einsum("nccl->ncl", sums))
 
 
-@in_lanes
 def _tree_in_lanes(
     payoffs: Float[Array, "n a a l"],
     parents: Int32[Array, "n l"],

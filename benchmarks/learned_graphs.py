@@ -24,6 +24,8 @@ from pairvdn.values.all_pairs import AllPairs, allowed_only, off_diagonal
 
 
 class Quality(NamedTuple):
+    """The columns of the table."""
+
     exact: float
     gap: float
     bound: float
@@ -35,9 +37,8 @@ def random_tables(n: int, a: int, states: int, seed: int) -> AllPairs:
     half = rng.normal(size=(states, n, n, a, a)).astype(np.float32)
     payoffs = np.where(np.triu(np.ones((n, n), bool), 1)[..., None, None], half, 0)
     payoffs = payoffs + payoffs.transpose(0, 2, 1, 4, 3)
-    return AllPairs(
-        jnp.asarray(rng.normal(size=(states, n, a)), jnp.float32), jnp.asarray(payoffs)
-    )
+    utilities = rng.normal(size=(states, n, a)).astype(np.float32)
+    return jax.vmap(AllPairs)(jnp.asarray(utilities), jnp.asarray(payoffs))
 
 
 def quality(
@@ -72,7 +73,9 @@ def quality(
         found = value.evaluate(tables, greedy(tables, mask))[0]
         return jnp.nanmax(every), jnp.nanmean(every), found, value.bound(tables, mask)
 
-    best, mean, found, bound = map(np.asarray, jax.jit(lambda x: jax.lax.map(one, x))((tables, mask)))
+    best, mean, found, bound = map(
+        np.asarray, jax.jit(lambda x: jax.lax.map(one, x))((tables, mask))
+    )
     span = best - mean
     return Quality(
         float(np.isclose(found, best, rtol=1e-5, atol=1e-5).mean()),

@@ -49,6 +49,7 @@ ENVIRONMENTS = {
 # the same code, three stand for all.
 SOME = {
     "aloha/pairvdn-weighted",
+    "aloha/dcg",
     "box-jump/pairvdn-sorted",
     "climbing/dqn",
     "cooking/pairvdn-nearest",
@@ -56,6 +57,10 @@ SOME = {
     "climbing/qmix",
     "predator-prey/dcg",
     "gather/vdn-neighbours",
+    "gather/casec",
+    "predator-prey/pairvdn-learned",
+    "sensor/qplex",
+    "aloha/sop-cg",
     "ring-game/pairvdn",
     "sensor/vdn",
     "simple-spread/vdn-paper",

@@ -9,6 +9,7 @@ import optax
 import pytest
 from probes import Probe, make_tabular, quick_jit
 
+from pairvdn import values
 from pairvdn.acting import LinearEpsilon
 from pairvdn.learning import Learner, paper_learner, parallel_learner
 
@@ -180,3 +181,28 @@ def test_no_episode_finished_shows_zero_episodes_and_zero_return() -> None:
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         paper(**({"exploration": LinearEpsilon()} | arguments))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_gap_is_logged_where_maxima_are_approximate(exact: bool) -> None:
+    make = values.maker("dcg", ENV.spec, hidden_sizes=(4,), exact=exact)
+    learner = parallel_learner(
+        ENV,
+        make,
+        num_epochs=2,
+        rounds_per_epoch=1,
+        num_envs=2,
+        agent_steps_per_round=3,
+        updates_per_round=1,
+        random_agent_steps=5,
+        replay_capacity=32,
+        batch_size=4,
+    )
+    assert learner.updater.maximiser is not None
+    assert learner.updater.maximiser.exact is exact
+    _, metrics = quick_jit(learner.train)(jax.random.key(0))
+    if exact:
+        assert metrics.gap is None
+    else:
+        assert metrics.gap.shape == (2,)
+        assert (metrics.gap >= 0).all()

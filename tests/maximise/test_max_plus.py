@@ -58,7 +58,9 @@ def on_known_edges(function):
     @functools.cache
     def compiled(n):
         edges = complete_edges(n)
-        return in_batches(lambda payoffs, *more, **extras: function(payoffs, edges, *more, **extras))
+        return in_batches(
+            lambda payoffs, *more, **extras: function(payoffs, edges, *more, **extras)
+        )
 
     return lambda payoffs, *more, **extras: compiled(extras["mask"].shape[1])(
         payoffs, *more, **extras

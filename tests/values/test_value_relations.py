@@ -248,7 +248,11 @@ def test_dcg_takes_means_of_utilities_and_payoffs():
         ([[3, 1], [1, 2]], True, "tree (exact)"),
         ([[3, 1], [1, 2], [2, 3]], True, "successor (exact)"),
         ("complete", True, "eliminate, width 3 (exact)"),
-        ("complete", False, "max_plus, 8 iterations and 2 sweeps (approximate, with an upper bound)"),
+        (
+            "complete",
+            False,
+            "max_plus, 8 iterations and 2 sweeps (approximate, with an upper bound)",
+        ),
     ],
 )
 def test_dcg_is_exact_or_close(graph, exact, maximiser):

@@ -74,9 +74,7 @@ def td_loss(
     return loss, LossParts(loss, jnp.mean(jnp.abs(error)), greedy_value)
 
 
-def maximisation_gap(
-    value: Value[Any], batch: Transition, *, env: Task
-) -> Float[Array, ""] | None:
+def maximisation_gap(value: Value[Any], batch: Transition, *, env: Task) -> Float[Array, ""] | None:
     """Mean upper bound of max Q less the value of the greedy actions; None where they are exact."""
     if not isinstance(value, HasMaximiser) or value.maximiser.exact:
         return None

@@ -11,6 +11,9 @@ With all messages received, the maximum of the part is max over c of G_r(c, c). 
 without a condition. README.md in this folder draws it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -25,6 +28,8 @@ from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.order import Order, elimination_order, lookup
 from pairvdn.maximise.problem import Problem, exact, maximise
 from pairvdn.types import Maximum
+
+_LARGEST, _FEWEST_LANES = 2**18, 32  # numbers in the tables of a chunk of lanes
 
 
 def successor(
@@ -101,8 +106,14 @@ def _require_one_tree(parents: Int32[Array, " n"]) -> None:
         )
 
 
-_solve_successor = exact(lambda problem: in_lanes(successor_in_lanes)(*_arrays(problem)))
-_solve_tree = exact(lambda problem: in_lanes(_tree_in_lanes)(*_arrays(problem)))
+_solve_successor = exact(lambda problem: _in_chunks(successor_in_lanes, problem))
+_solve_tree = exact(lambda problem: _in_chunks(_tree_in_lanes, problem))
+
+
+def _in_chunks(solve: Callable[..., Any], problem: Problem) -> Any:
+    """Lanes by lanes, so many that the tables of a chunk fit a cache."""
+    chunk = max(_FEWEST_LANES, _LARGEST // problem.payoffs.size)
+    return in_lanes(solve, chunk=chunk)(*_arrays(problem))
 
 
 def _arrays(problem: Problem) -> tuple[Array, Array, Array | None, Array | None]:

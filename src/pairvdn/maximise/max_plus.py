@@ -117,7 +117,7 @@ def _known(edges: Numbers) -> np.ndarray | None:
     return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32)
 
 
-# Actions and their value, in lanes, from graph, edges, payoffs, utilities, mask, and a start if any.
+# Actions and their value, in lanes, from graph, edges, payoffs, utilities, mask, and any start.
 Search = Callable[..., tuple[Int32[Array, "n l"], Float[Array, " l"]]]
 
 
@@ -209,7 +209,7 @@ def _climb_from(
     if mask is not None:
         index = jax.lax.broadcasted_iota(jnp.int32, mask.shape, 1)
         allowed = (mask & (index == actions[:, None])).any(axis=1)
-        actions = jnp.where(allowed, actions, best_actions(jnp.where(mask, 1, 0)))
+        actions = jnp.where(allowed, actions, best_actions(jnp.where(mask, 1.0, 0.0)))
     actions = climb(graph, both_ways(payoffs), utilities, mask, actions, sweeps)
     return actions, value_of(payoffs, edges, utilities, actions)
 

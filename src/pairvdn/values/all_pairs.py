@@ -119,7 +119,10 @@ def rank_in_row(scores: Float[Array, "n n"]) -> Int32[Array, "n n"]:
 
 
 def decided(
-    actions: Int32[Array, " n"], value: Float[Array, " 1"], tables: AllPairs, mask: Bool[Array, "n a"]
+    actions: Int32[Array, " n"],
+    value: Float[Array, " 1"],
+    tables: AllPairs,
+    mask: Bool[Array, "n a"],
 ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
     """Actions of -1 and -inf where an agent has no allowed action, and NaN where an entry has."""
     allowed = mask[:, None, :, None] & mask[None, :, None, :]
@@ -132,7 +135,8 @@ def decided(
 
 
 def allowed_only(tables: AllPairs, mask: Bool[Array, "n a"]) -> AllPairs:
-    """Entries that no allowed joint action reads become 0, whatever they hold."""
+    """Entries that no allowed joint action reads become 0, whatever they hold; no gradient."""
+    tables = jax.lax.stop_gradient(tables)
     allowed = mask[:, None, :, None] & mask[None, :, None, :]
     allowed &= off_diagonal(mask.shape[0])[:, :, None, None]
     utilities = jnp.where(mask, tables.utilities, 0)

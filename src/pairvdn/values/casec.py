@@ -100,7 +100,9 @@ class Casec(AllPairsValue):
     def maximiser(self) -> Maximiser:
         """Never exact if pairs are left out."""
         found = self.graph.maximiser(self.spec.num_actions)
-        return Maximiser(f"{found.name}, on pairs of large variance", found.exact and self.kept == 1)
+        return Maximiser(
+            f"{found.name}, on pairs of large variance", found.exact and self.kept == 1
+        )
 
     def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
         """The bound of the maximum over all pairs."""

@@ -186,9 +186,9 @@ class WidestSpread(PartnerGraph):
 class FixedGraph(Graph):
     """Fixed edges, maximised by the cheapest exact method, else by max-plus.
 
-    In this order: `path`, `ring`, `tree`, `successor` (at most one cycle per component), `eliminate`
-    (small width). `graph` is a name or a list of edges. `exact=False` always uses max-plus, with
-    `iterations` rounds of messages.
+    In this order: `path`, `ring`, `tree`, `successor` (at most one cycle per component),
+    `eliminate` (small width). `graph` is a name or a list of edges. `exact=False` always uses
+    max-plus, with `iterations` rounds of messages.
     """
 
     fixed_edges: Int32[Array, "e 2"]

@@ -98,7 +98,9 @@ class LearnedPairVdn(AllPairsValue):
     def maximiser(self) -> Maximiser:
         """Exact for one or two agents, which have no choice of partners."""
         alone = self.spec.num_agents <= 2
-        return Maximiser("successor graphs of the best partners, 2 starts and 2 sweeps", exact=alone)
+        return Maximiser(
+            "successor graphs of the best partners, 2 starts and 2 sweeps", exact=alone
+        )
 
     def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
         """Every agent with the partners' best replies to its action, as if these could differ."""

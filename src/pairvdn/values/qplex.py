@@ -84,7 +84,7 @@ class Qplex(Value[QplexTables]):
         )
 
     def evaluate(self, tables: QplexTables, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
-        """Σ_i q_i(a_i) + Σ_i (λ_i(s, a) - 1) A_i: the sum above, with λ = 1 in the gradient to q."""
+        """Σ_i q_i(a_i) + Σ_i (λ_i(s, a) - 1) A_i: the same sum, with λ = 1 in the gradient to q."""
         n, num_actions = tables.utilities.shape
         taken = (actions[:, None] == jnp.arange(num_actions)[None]).astype(jnp.float32)
         own = rows_product(taken.reshape(1, -1), self.joint.weights[0][self.spec.state_size :])

@@ -197,7 +197,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for num_agents in arguments.agents:
         compare(num_agents, arguments.methods)
-    paired = [name for name in arguments.methods if name.startswith(("pairvdn", "dcg"))]
+    paired = [name for name in arguments.methods if name.startswith("pairvdn")]
+    paired = [name for name in paired if name != "pairvdn-learned"]  # its pairs have no such layer
     if paired:
         print("\n| method | agents | first layer per pair, ms | per agent, ms | ratio |")
         print("|---|---|---|---|---|")

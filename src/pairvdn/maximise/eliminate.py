@@ -23,12 +23,11 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers
-from pairvdn.maximise.dynamic_programming import first_best, forbid
+from pairvdn.maximise.dynamic_programming import first_best, forbid, lanes_in_cache
 from pairvdn.maximise.problem import Problem, exact, maximise, problem_on_edges, without_loops
 from pairvdn.types import Maximum
 
 LIMIT = 2**16
-_LARGEST = 2**18  # numbers in the largest message of one chunk of lanes: what fits a cache
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -129,7 +128,7 @@ def elimination_plan(edges: Edges, num_agents: int, widest: int) -> Plan | None:
 
 def _solve_by_elimination(plan: Plan, problem: Problem) -> tuple[Array, Array]:
     payoffs, utilities = without_loops(problem)
-    chunk = max(16, _LARGEST // payoffs.shape[1] ** plan.width)
+    chunk = lanes_in_cache(2 * payoffs.shape[1] ** plan.width)
     solve = in_lanes(functools.partial(_eliminate_in_lanes, plan), chunk=chunk)
     actions, value = solve(payoffs, utilities, problem.mask)
     return actions, value

@@ -23,13 +23,11 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
-from pairvdn.maximise.dynamic_programming import forbid, pick
+from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache, pick
 from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.order import Order, elimination_order, lookup
 from pairvdn.maximise.problem import Problem, exact, maximise
 from pairvdn.types import Maximum
-
-_LARGEST, _FEWEST_LANES = 2**18, 32  # numbers in the tables of a chunk of lanes
 
 
 def successor(
@@ -111,8 +109,8 @@ _solve_tree = exact(lambda problem: _in_chunks(_tree_in_lanes, problem))
 
 
 def _in_chunks(solve: Callable[..., Any], problem: Problem) -> Any:
-    """Lanes by lanes, so many that the tables of a chunk fit a cache."""
-    chunk = max(_FEWEST_LANES, _LARGEST // problem.payoffs.size)
+    """In chunks of lanes whose tables and sums fit a cache."""
+    chunk = lanes_in_cache(2 * problem.payoffs.size)
     return in_lanes(solve, chunk=chunk)(*_arrays(problem))
 
 

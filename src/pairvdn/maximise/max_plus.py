@@ -24,7 +24,7 @@ from pairvdn.maximise.directed import (
     sum_into,
     value_of,
 )
-from pairvdn.maximise.dynamic_programming import forbid
+from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache
 from pairvdn.maximise.problem import (
     Answer,
     Problem,
@@ -35,7 +35,6 @@ from pairvdn.maximise.problem import (
 from pairvdn.types import Maximum
 
 ITERATIONS, SWEEPS = 8, 2
-_LARGEST = 2**19  # numbers in the tables of one chunk of lanes: what fits a cache
 
 
 def max_plus(
@@ -138,7 +137,7 @@ def _solver(
 
         run = _one_lane
         if known is not None:
-            run = partial(in_lanes, chunk=max(16, _LARGEST // max(1, 2 * payoffs.size)))
+            run = partial(in_lanes, chunk=lanes_in_cache(2 * payoffs.size))
         actions, value = run(partial(search, graph, edges))(*arrays, *start)
         # Rounding can put the bound a hair below a value that is attained.
         return actions, value, jnp.maximum(run(bound)(*arrays), value)

@@ -15,11 +15,10 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.lanes import in_lanes
 from pairvdn.maximise.directed import best_actions
-from pairvdn.maximise.dynamic_programming import forbid, pick
+from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache, pick
 from pairvdn.maximise.forest import successor_in_lanes
 
 ROUNDS, SWEEPS = 2, 2
-_LARGEST = 2**19  # numbers in the tables of one chunk of lanes: what fits a cache
 
 
 def best_partners(
@@ -46,7 +45,7 @@ def best_partners(
         rounds: how often actions and partners are found in turn from each start.
         sweeps: rounds of coordinate ascent afterwards.
     """
-    chunk = max(16, _LARGEST // payoffs.size)
+    chunk = lanes_in_cache(payoffs.size)
     search = partial(_search, partners, foes, rounds, sweeps)
     actions: Int32[Array, " n"] = in_lanes(search, chunk=chunk)(payoffs, utilities, mask, starts)
     return actions

@@ -20,9 +20,30 @@ from pairvdn.learning import Learner, parallel_learner
 
 # Name in the table -> method and its arguments.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dcg-undivided": ("dcg", {"normalise": False}),
+    "dcg-divided": ("dcg", {"normalise": True}),
+    "dcg-max-plus": ("dcg", {"exact": False}),
+    "learned-foes": ("pairvdn-learned", {"counted": "friends-and-foes"}),
+    "learned-2": ("pairvdn-learned", {"partners": 2}),
+    "learned-all": ("pairvdn-learned", {"partners": 9}),
 }
-METHODS = ("pairvdn", "pairvdn-weighted", "dcg", "dcg-undivided", "dqn", "vdn", "qmix", "iql")
+METHODS = (
+    "pairvdn",
+    "pairvdn-weighted",
+    "dcg",
+    "dcg-divided",
+    "dcg-max-plus",
+    "pairvdn-learned",
+    "learned-foes",
+    "learned-2",
+    "learned-all",
+    "sop-cg",
+    "casec",
+    "dqn",
+    "vdn",
+    "qmix",
+    "qplex",
+    "iql",
+)
 UPDATES_PER_ROUND, ROUNDS = 20, 60
 
 

@@ -50,6 +50,7 @@ ENVIRONMENTS = {
 # the same code, three stand for all.
 SOME = {
     "aloha/pairvdn-weighted",
+    "aloha/dcg",
     "box-jump/pairvdn-sorted",
     "climbing/dqn",
     "cooking/pairvdn-nearest",
@@ -57,6 +58,10 @@ SOME = {
     "climbing/qmix",
     "predator-prey/dcg",
     "gather/vdn-neighbours",
+    "gather/casec",
+    "predator-prey/pairvdn-learned",
+    "sensor/qplex",
+    "aloha/sop-cg",
     "ring-game/pairvdn",
     "sensor/vdn",
     "simple-spread/vdn-paper",

@@ -267,3 +267,28 @@ def test_wrong_arguments_of_the_other_schedules_are_named(
 def test_the_papers_schedule_refuses_a_memory() -> None:
     with pytest.raises(ValueError, match="use the schedule 'parallel' or 'pqn'"):
         paper_learner(ENV, remembering())
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_gap_is_logged_where_maxima_are_approximate(exact: bool) -> None:
+    make = values.maker("dcg", ENV.spec, hidden_sizes=(4,), exact=exact)
+    learner = parallel_learner(
+        ENV,
+        make,
+        num_epochs=2,
+        rounds_per_epoch=1,
+        num_envs=2,
+        agent_steps_per_round=3,
+        updates_per_round=1,
+        random_agent_steps=5,
+        replay_capacity=32,
+        batch_size=4,
+    )
+    assert learner.updater.maximiser is not None
+    assert learner.updater.maximiser.exact is exact
+    _, metrics = quick_jit(learner.train)(jax.random.key(0))
+    if exact:
+        assert metrics.gap is None
+    else:
+        assert metrics.gap.shape == (2,)
+        assert (metrics.gap >= 0).all()

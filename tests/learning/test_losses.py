@@ -68,6 +68,28 @@ def test_double_q_lets_the_online_network_choose() -> None:
     assert errors(transitions=batch(discount=[0.5, 0.5]), double_q=True) == (8.0, 2.0)
 
 
+def test_double_q_logs_the_value_of_the_actions_that_the_target_uses() -> None:
+    """The target's own maximum would be a whole maximisation for a log."""
+
+    def loss(double_q: bool) -> tuple[Array, Array]:
+        found, parts = td_loss(
+            Tabular(ONLINE),
+            Tabular(TARGET),
+            batch(discount=[0.5, 0.5]),
+            env=ENV,
+            penalty=squared,
+            double_q=double_q,
+        )
+        return found, parts.greedy_value
+
+    # The target gives 8 to the online choice (1, 1) in seen 1, and 2 to (0, 0) in seen 0.
+    assert float(loss(True)[1]) == 5.0
+    maximisations = [
+        str(jax.make_jaxpr(lambda q=q: loss(q))()).count("argmax[") for q in (True, False)
+    ]
+    assert maximisations == [1, 1]
+
+
 def test_termination_takes_the_reward_alone() -> None:
     # 1 - 1 = 0 and 2 - 3 = -1.
     assert errors(transitions=batch(discount=[0.0, 0.0])) == (0.5, 0.5)

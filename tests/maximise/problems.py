@@ -95,6 +95,12 @@ solve = {
 }
 
 
+def complete_edges(n: int) -> np.ndarray:
+    """Every pair, every loop (i, i), and the first edges a second time, turned round."""
+    edges = np.array([(i, j) for i in range(n) for j in range(i, n)], np.int32)
+    return np.concatenate([edges, edges[:2, ::-1]])
+
+
 def all_values(drawn: Problems, edges: np.ndarray, payoffs: np.ndarray) -> tuple[np.ndarray, ...]:
     """Every joint action [k, n], and its value in each problem [b, k], -inf if not allowed."""
     n, a = drawn.utilities.shape[1:]

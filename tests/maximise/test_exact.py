@@ -1,5 +1,8 @@
 """Exact maximisers against an oracle that tries everything."""
 
+import functools
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,8 +10,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import (
+    BATCH,
     Problems,
     assert_maximal,
+    complete_edges,
+    in_batches,
     problems,
     random_parents,
     random_successors,
@@ -17,6 +23,7 @@ from problems import (
 )
 
 from pairvdn import maximise
+from pairvdn.maximise.eliminate import elimination_plan, widest
 from pairvdn.types import Maximum
 
 edges_of = jax.vmap(maximise.successor_edges)
@@ -55,6 +62,47 @@ def test_successor(drawn: Problems) -> None:
 def test_tree(drawn: Problems) -> None:
     found = solve["tree"](drawn.payoffs, drawn.links, **drawn.extras())
     assert_maximal(found, drawn, np.asarray(edges_of(drawn.links)), without_roots(drawn))
+
+
+@functools.cache
+def eliminated(edges: tuple[tuple[int, int], ...]) -> Callable[..., Maximum]:
+    return in_batches(lambda p, **extras: maximise.eliminate(p, np.array(edges), **extras))
+
+
+@given(problems(tables=lambda n: len(complete_edges(n))))
+def test_eliminate_on_every_pair(drawn: Problems) -> None:
+    edges = complete_edges(drawn.num_agents)
+    found = eliminated(tuple(map(tuple, edges.tolist())))(drawn.payoffs, **drawn.extras())
+    assert_maximal(found, drawn, np.tile(edges, (BATCH, 1, 1)))
+
+
+@settings(max_examples=20)  # each graph is compiled anew
+@given(problems(tables=lambda n: n + 2), st.integers(0, 2**32 - 1))
+def test_eliminate_on_random_graphs(drawn: Problems, seed: int) -> None:
+    n = drawn.num_agents
+    edges = np.random.default_rng(seed).integers(0, n, (n + 2, 2))
+    found = eliminated(tuple(map(tuple, edges.tolist())))(drawn.payoffs, **drawn.extras())
+    assert_maximal(found, drawn, np.tile(edges, (BATCH, 1, 1)))
+
+
+def test_the_elimination_order_finds_the_width_of_known_graphs() -> None:
+    def width(edges: list[tuple[int, int]], n: int) -> int:
+        plan = elimination_plan(tuple(edges), n, n)
+        assert plan is not None
+        return plan.width
+
+    tree = [(i, (i - 1) // 2) for i in range(1, 15)]
+    ring = [(i, (i + 1) % 9) for i in range(9)]
+    every = [(i, j) for i in range(6) for j in range(i)]
+    ladder = [(i, i + 1) for i in range(9) if i != 4] + [(i, i + 5) for i in range(5)]
+    grid = [(4 * r + c, 4 * r + c + 1) for r in range(4) for c in range(3)]
+    grid += [(4 * r + c, 4 * r + c + 4) for r in range(3) for c in range(4)]
+    found = [width(*graph) for graph in ((tree, 15), (ring, 9), (every, 6), (ladder, 10))]
+    assert found == [1, 2, 5, 2]
+    assert width(grid, 16) == 4
+    assert elimination_plan(tuple(grid), 16, 3) is None  # refused, and known to be out of reach
+    assert widest(num_actions=9, limit=9**5) == 4
+    assert widest(num_actions=2, limit=2**16 - 1) == 14
 
 
 def without_roots(drawn: Problems) -> np.ndarray:
@@ -105,6 +153,8 @@ def test_without_utilities_and_masks() -> None:
         (maximise.tree, (payoffs, tree)),
         (maximise.max_plus, (payoffs, maximise.ring_edges(5))),
         (maximise.brute_force, (payoffs, maximise.ring_edges(5))),
+        (maximise.eliminate, (payoffs, maximise.ring_edges(5))),
+        (maximise.coordinate_ascent, (payoffs, maximise.ring_edges(5), [0] * 5)),
     ):
         plain, full = function(*arguments), function(*arguments, **neutral)
         np.testing.assert_array_equal(plain.actions, full.actions)

@@ -10,6 +10,7 @@ from problems import (
     BATCH,
     Problems,
     all_values,
+    complete_edges,
     in_batches,
     problems,
     random_parents,
@@ -21,12 +22,6 @@ from pairvdn import maximise
 
 edges_of = jax.vmap(maximise.successor_edges)
 solve_for = {i: in_batches(functools.partial(maximise.max_plus, iterations=i)) for i in (0, 1, 8)}
-
-
-def complete_edges(n: int) -> np.ndarray:
-    """Every pair, every loop (i, i), and the first edges a second time, turned round."""
-    edges = np.array([(i, j) for i in range(n) for j in range(i, n)], np.int32)
-    return np.concatenate([edges, edges[:2, ::-1]])
 
 
 @given(problems(tables=lambda n: len(complete_edges(n))), st.sampled_from(sorted(solve_for)))
@@ -57,11 +52,82 @@ def test_exact_on_trees_where_the_maximum_is_unique(drawn: Problems) -> None:
     assert (abs(found.value - exact.value) <= slack)[unique].all()
 
 
+def on_known_edges(function):
+    """In batches, with edges that are known before tracing: a separate path in the code."""
+
+    @functools.cache
+    def compiled(n):
+        edges = complete_edges(n)
+        return in_batches(
+            lambda payoffs, *more, **extras: function(payoffs, edges, *more, **extras)
+        )
+
+    return lambda payoffs, *more, **extras: compiled(extras["mask"].shape[1])(
+        payoffs, *more, **extras
+    )
+
+
+known = on_known_edges(functools.partial(maximise.max_plus, sweeps=0))
+known_with_sweeps = on_known_edges(maximise.max_plus)
+climbed = on_known_edges(maximise.coordinate_ascent)
+complete = problems(tables=lambda n: len(complete_edges(n)))
+
+
+@given(complete)
+def test_known_edges_give_the_answers_of_traced_ones(drawn: Problems) -> None:
+    edges = np.tile(complete_edges(drawn.num_agents), (BATCH, 1, 1))
+    plain = in_batches(functools.partial(maximise.max_plus, sweeps=0))
+    traced = plain(drawn.payoffs, edges, **drawn.extras())
+    found = known(drawn.payoffs, **drawn.extras())
+    slack = 4 * tolerance(drawn, drawn.payoffs)
+    assert (abs(found.bound - traced.bound) <= slack).all()
+    same = (np.asarray(found.actions) == np.asarray(traced.actions)).all(axis=1)
+    assert (abs(found.value - traced.value) <= slack)[same].all()
+
+
+@given(complete, st.integers(0, 2**32 - 1))
+def test_sweeps_never_lose_and_end_where_no_agent_gains_alone(drawn: Problems, seed: int) -> None:
+    n, a = drawn.utilities.shape[1:]
+    edges = np.tile(complete_edges(n), (BATCH, 1, 1))
+    joint, values = all_values(drawn, edges, drawn.payoffs)
+    slack = 4 * tolerance(drawn, drawn.payoffs)
+
+    def attained(actions):
+        chosen = np.ravel_multi_index(tuple(np.asarray(actions).T), (a,) * n)
+        return values[np.arange(BATCH), chosen]
+
+    before = known(drawn.payoffs, **drawn.extras())
+    after = known_with_sweeps(drawn.payoffs, **drawn.extras())
+    assert (after.value >= before.value - slack).all()
+    start = np.random.default_rng(seed).integers(-1, a, (BATCH, n)).astype(np.int32)
+    end = climbed(drawn.payoffs, start, **drawn.extras())
+    assert (abs(attained(end.actions) - end.value) <= slack).all()  # -inf if one is not allowed
+    allowed = np.take_along_axis(drawn.mask, np.maximum(start, 0)[..., None], 2).all((1, 2))
+    allowed &= (start >= 0).all(1)
+    assert (attained(np.maximum(start, 0)) <= end.value + slack)[allowed].all()
+    # Two sweeps reach a joint action that is best for every single agent more often than not.
+    alone = (joint[None] != np.asarray(end.actions)[:, None]).sum(2) <= 1
+    best_alone = np.where(alone, values, -np.inf).max(1)
+    assert (best_alone <= end.value + slack).mean() >= 0.5
+
+
+def test_sweeps_separate_agents_that_look_the_same() -> None:
+    """At a crossroads all agents are alike, and only some of them may go."""
+    go, crash = np.array([0, 1], np.float32), np.array([[0, 0], [0, -10]], np.float32)
+    for n in range(2, 8):
+        every = np.array([(i, j) for i in range(n) for j in range(i)], np.int32)
+        ring = np.asarray(maximise.ring_edges(n))
+        for edges, best in ((every, 1), (ring, n // 2)):
+            payoffs = np.tile(crash, (len(edges), 1, 1))
+            found = maximise.max_plus(payoffs, edges, utilities=np.tile(go, (n, 1)))
+            assert float(found.value) == best
+
+
 def test_more_iterations_never_lose_and_rings_stay_inexact() -> None:
     payoffs = np.random.default_rng(0).normal(size=(64, 8, 5, 5)).astype(np.float32)
     ring = functools.partial(maximise.max_plus, edges=maximise.ring_edges(8))
-    few = jax.jit(jax.vmap(lambda p: ring(p, iterations=2)))(payoffs)
-    many = jax.jit(jax.vmap(lambda p: ring(p, iterations=12)))(payoffs)
+    few = jax.jit(jax.vmap(lambda p: ring(p, iterations=2, sweeps=0)))(payoffs)
+    many = jax.jit(jax.vmap(lambda p: ring(p, iterations=12, sweeps=0)))(payoffs)
     exact = jax.jit(jax.vmap(maximise.ring))(payoffs)
     assert (many.value >= few.value).all()
     assert (many.bound <= few.bound).all()

@@ -33,6 +33,13 @@ METHODS: dict[str, tuple[Callable[..., Maximum], int, np.ndarray]] = {
         ),
         ("max_plus", partial(maximise.max_plus, edges=EDGES), N, EDGES),
         ("brute_force", partial(maximise.brute_force, edges=EDGES), N, EDGES),
+        ("eliminate", partial(maximise.eliminate, edges=EDGES), N, EDGES),
+        (
+            "coordinate_ascent",
+            partial(maximise.coordinate_ascent, edges=EDGES, actions=np.zeros(N, np.int32)),
+            N,
+            EDGES,
+        ),
     )
 }
 
@@ -126,6 +133,8 @@ def test_loops_are_diagonals_and_the_rest_of_their_table_is_ignored() -> None:
         maximise.successor(table, [0]),
         maximise.max_plus(table, [[0, 0]]),
         maximise.brute_force(table, [[0, 0]]),
+        maximise.eliminate(table, [[0, 0]]),
+        maximise.coordinate_ascent(table, [[0, 0]], [0]),
     ):
         assert (found.actions.tolist(), float(found.value)) == ([1], 2.0)
 
@@ -140,7 +149,7 @@ def test_the_root_of_a_tree_has_no_table() -> None:
 def test_agents_on_no_edge_follow_their_utilities() -> None:
     payoffs = np.zeros((1, 2, 2), np.float32)
     utilities = np.array([[0, 1], [1, 0], [0, 5]], np.float32)
-    for function in (maximise.max_plus, maximise.brute_force):
+    for function in (maximise.max_plus, maximise.brute_force, maximise.eliminate):
         assert function(payoffs, [[0, 1]], utilities=utilities).actions.tolist() == [1, 0, 1]
 
 
@@ -149,7 +158,11 @@ def test_an_infinite_payoff_is_the_maximum_and_not_nan() -> None:
     payoffs[1, 1, 0] = np.inf
     mask = np.ones((4, 2), bool)
     mask[3, 1] = False
-    for function in (maximise.ring, lambda p, **k: maximise.successor(p, [1, 2, 3, 0], **k)):
+    for function in (
+        maximise.ring,
+        lambda p, **k: maximise.successor(p, [1, 2, 3, 0], **k),
+        lambda p, **k: maximise.eliminate(p, EDGES, **k),
+    ):
         found = function(payoffs, mask=mask)
         assert float(found.value) == np.inf
         assert found.actions[1:3].tolist() == [1, 0]
@@ -177,6 +190,13 @@ WRONG = {
         np.zeros((0, 2, 2)), np.zeros((0, 2), int), num_agents=0
     ),
     "negative iterations": lambda: maximise.max_plus(np.zeros((1, 2, 2)), [[0, 1]], iterations=-1),
+    "negative sweeps": lambda: maximise.max_plus(np.zeros((1, 2, 2)), [[0, 1]], sweeps=-1),
+    "too wide": lambda: maximise.eliminate(
+        np.zeros((45, 4, 4)), [(i, j) for i in range(10) for j in range(i)]
+    ),
+    "traced edges": lambda: jax.jit(maximise.eliminate)(
+        np.zeros((1, 2, 2)), np.array([[0, 1]]), utilities=np.zeros((2, 2))
+    ),
     "too many joint actions": lambda: maximise.brute_force(
         np.zeros((24, 2, 2)), maximise.ring_edges(24)
     ),
@@ -191,6 +211,8 @@ MESSAGES = {
     "successors too few": r"successors .*\[3\], got \[2\]",
     "successor out of range": r"successors .* below the number of agents, 3, got 3",
     "a cycle": r"parents must be one tree .* got \[1, 0, 2\]",
+    "too wide": r"more than 65536 entries: this graph of 10 agents .* 4 actions; use max_plus",
+    "traced edges": r"eliminate needs edges that are not traced",
     "too many joint actions": r"2\^24 = 1.7e\+07 .* use ring",
 }
 

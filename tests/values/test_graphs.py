@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pairvdn.values.graphs import graph_edges
+from pairvdn.config import load_preset
+from pairvdn.values.graphs import FixedGraph, graph_edges
 from pairvdn.values.orientation import orient
 
 
@@ -48,6 +49,29 @@ def test_orientation_keeps_the_sum(graph, seed):
     ours = tables[np.arange(num_agents), actions, actions[successors]].sum()
     plain = payoffs[np.arange(len(edges)), actions[edges[:, 0]], actions[edges[:, 1]]].sum()
     np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-5)
+
+
+@hypothesis.given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_forms_are_found_whatever_the_labels(agents, turned):
+    """A path, a ring, a forest and a ring with a tail, in any order and direction."""
+    graphs = {
+        "path": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)],
+        "ring": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)],
+        "tree": [(0, 1), (0, 2), (0, 3), (4, 5)],
+        "successor": [(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)],
+    }
+    for form, edges in graphs.items():
+        named = [(agents[i], agents[j]) for i, j in edges]
+        named = [edge[::-1] if turn else edge for edge, turn in zip(named, turned, strict=False)]
+        orientation = orient(np.array(named, np.int32), 6)
+        assert orientation is not None
+        assert orientation.form == form
+
+
+def test_sensors_are_maximised_by_elimination():
+    graph = load_preset("sensor/dcg").method.arguments["graph"]
+    assert str(FixedGraph(graph, 15).maximiser(9)) == "eliminate, width 4 (exact)"
+    assert not FixedGraph("complete", 15).maximiser(9).exact
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from pairvdn import values
 from pairvdn.types import EnvSpec
 
 # What a method needs besides its defaults to be maximised exactly.
-EXACT = {"dcg": {"graph": "ring"}}
+EXACT = {"dcg": {"graph": "ring"}, "casec": {"kept": 1.0}}
+# Methods that choose pairs together with actions: good joint actions, but not always the best.
+APPROXIMATE = ("pairvdn-learned", "sop-cg")
 
 
 def spec(num_agents=3, num_actions=3, observation_size=4, state_size=5):

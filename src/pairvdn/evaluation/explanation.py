@@ -23,7 +23,7 @@ from pairvdn import maximise
 from pairvdn.acting.policy import run_networks
 from pairvdn.envs import Environment
 from pairvdn.types import TimeStep
-from pairvdn.values import HasPairs, HasUtilities, Pairs, Value
+from pairvdn.values import HasMaximiser, HasPairs, HasUtilities, Pairs, Value
 from pairvdn.values.utilities import best
 
 ROUNDING = 1e-5  # a smaller gain, relative to the summed tables, is rounding in float32
@@ -43,7 +43,8 @@ class Explanation(eqx.Module):
 
     `value` is that of the chosen joint action, for each head. Pair-wise methods have `edges` and
     their tables `payoffs`, in which edge (i, j) contributes payoffs[e, a_i, a_j], and `additive`;
-    `utilities` belong to single agents.
+    `utilities` belong to single agents. `bound` is an upper bound on the value of every joint
+    action, for methods whose greedy actions are approximate.
     """
 
     value: Float[Array, " h"]
@@ -52,6 +53,7 @@ class Explanation(eqx.Module):
     edges: Int32[Array, "e 2"] | None = None
     payoffs: Float[Array, "e a a"] | None = None
     additive: AdditiveBaseline | None = None
+    bound: Float[Array, ""] | None = None
 
 
 def explain(
@@ -64,7 +66,8 @@ def explain(
     tables, _ = run_networks(env, value, carry, timestep.observation, timestep.state)
     actions, best_value = value.greedy(tables, timestep.mask)
     if isinstance(value, HasPairs):
-        pairs = value.pairs(tables)
+        pairs = value.pairs(tables, actions)
+        approximate = isinstance(value, HasMaximiser) and not value.maximiser.exact
         return Explanation(
             best_value,
             timestep.mask,
@@ -72,6 +75,7 @@ def explain(
             pairs.edges,
             pairs.payoffs,
             additive_baseline(pairs, timestep.mask, actions),
+            value.bound(tables, timestep.mask) if approximate else None,
         )
     if isinstance(value, HasUtilities):
         return Explanation(best_value, timestep.mask, value.utilities(tables))

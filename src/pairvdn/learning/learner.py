@@ -22,6 +22,7 @@ from pairvdn.learning import replay as replay_memory
 from pairvdn.learning.collectors import Collects, CollectStats
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
+from pairvdn.learning.gap import maximisation_gap
 from pairvdn.learning.records import Metrics
 from pairvdn.learning.replay import Minibatches, Replay
 from pairvdn.learning.updater import Learned, Updater, UpdateStats
@@ -222,6 +223,14 @@ class Learner:
             epsilon=self.devices.mean(jnp.mean(epsilons)),
             greedy_value=updated.parts.greedy_value / updates,
             diverged=state.divergence.happened,
+            gap=self.devices.mean(
+                maximisation_gap(
+                    self.collector.env,
+                    self.value(state),
+                    state.replay,
+                    self.minibatches.batch_size,
+                )
+            ),
         )
         counted = (env_steps, state.epoch + 1)
         return eqx.tree_at(lambda s: (s.env_steps, s.epoch), state, counted), metrics

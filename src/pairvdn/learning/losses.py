@@ -63,7 +63,7 @@ class LossParts(eqx.Module):
 
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |δ|
-    greedy_value: Float[Array, ""]  # mean max Q of the targets where the episode continues
+    greedy_value: Float[Array, ""]  # mean value of the next actions where the episode continues
 
 
 class Loss(eqx.Module, Generic[Batch]):
@@ -102,13 +102,14 @@ class TransitionLoss(Loss[Transition]):
 
         target = value if target is None else target
         tables_t = networks(target, batch.observation_t, batch.state_t)
-        actions_t, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
-        value_t = self.rule.raw(value_t)
-        greedy_value = mean_where(batch.discount_t > 0, value_t)
         if self.double_q:
             online_t = networks(value, batch.observation_t, batch.state_t)
             actions_t, _ = jax.vmap(value.greedy)(online_t, batch.mask_t)
-            value_t = self.rule.raw(jax.vmap(target.evaluate)(tables_t, actions_t))
+            value_t = jax.vmap(target.evaluate)(tables_t, actions_t)
+        else:
+            _, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
+        value_t = self.rule.raw(value_t)
+        greedy_value = mean_where(batch.discount_t > 0, value_t)
         wanted = jax.vmap(td_target)(batch.reward_t, batch.discount_t, value_t)
         wanted = jax.lax.stop_gradient(self.rule.learned(wanted))
 

@@ -54,7 +54,8 @@ class Metrics(eqx.Module):
 
     `mean_return` averages the undiscounted team returns of the episodes that finished in this epoch
     and is 0 without any. `loss`, `td_error` and `greedy_value` are means over the epoch's updates
-    and 0 without any, as in a run that has diverged.
+    and 0 without any, as in a run that has diverged. `gap` is None for methods whose greedy actions
+    are exact, and without a replay.
     """
 
     epoch: Int32[Array, ""]  # of this epoch, from 0
@@ -65,5 +66,6 @@ class Metrics(eqx.Module):
     loss: Float[Array, ""]
     td_error: Float[Array, ""]  # mean |TD error| over batch and heads
     epsilon: Float[Array, ""]  # mean over the environments
-    greedy_value: Float[Array, ""]  # mean max Q of the network that targets bootstrap from
+    greedy_value: Float[Array, ""]  # mean Q of the target network for the next actions
     diverged: Bool[Array, ""]
+    gap: Float[Array, ""] | None = None  # mean upper bound of max Q less Q of the greedy actions

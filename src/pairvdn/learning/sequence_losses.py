@@ -93,18 +93,19 @@ class SequenceLoss(Loss[Sequence]):
     def _of_one(
         self, value: Value[Any], target: Value[Any], sequence: Sequence
     ) -> tuple[Array, Array, Array]:
-        """Predictions, targets and greedy values of the steps of one sequence."""
+        """Predictions, targets and values of the next actions of the steps of one sequence."""
         frames, online = unroll(self.env, value, sequence, self.burn_in)
         _, frozen = unroll(self.env, target, sequence, self.burn_in)
         frozen_t = _slice(frozen, 1, None)
-        actions_t, value_t = jax.vmap(target.greedy)(frozen_t, frames.mask[1:])
-        greedy = self.rule.raw(value_t)
         if self.double_q:
             actions_t, _ = jax.vmap(value.greedy)(_slice(online, 1, None), frames.mask[1:])
             value_t = jax.vmap(target.evaluate)(frozen_t, actions_t)
-        wanted = self.rule.learned(self.returns(frames, self.rule.raw(value_t)))
+        else:
+            _, value_t = jax.vmap(target.greedy)(frozen_t, frames.mask[1:])
+        value_t = self.rule.raw(value_t)
+        wanted = self.rule.learned(self.returns(frames, value_t))
         predicted = jax.vmap(value.evaluate)(_slice(online, 0, -1), frames.actions[:-1])
-        return predicted, jax.lax.stop_gradient(wanted), greedy
+        return predicted, jax.lax.stop_gradient(wanted), value_t
 
 
 class Labelled(eqx.Module):

@@ -16,7 +16,7 @@ from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import Loss, LossParts
 from pairvdn.learning.replay import Minibatches, Replay, take
 from pairvdn.types import PRNGKey
-from pairvdn.values import Value
+from pairvdn.values import HasMaximiser, Maximiser, Value
 
 
 class Learned(eqx.Module):
@@ -103,6 +103,11 @@ class Updater:
     def prepare(self, learned: Learned, block: PyTree[Array]) -> PyTree[Array]:
         """Items to update on from a block that is not stored."""
         return self.loss.prepare(self.value(learned), block)
+
+    @property
+    def maximiser(self) -> Maximiser | None:
+        """How best joint actions are found, by methods that maximise over all agents at once."""
+        return self._rest.maximiser if isinstance(self._rest, HasMaximiser) else None
 
     def update(
         self,

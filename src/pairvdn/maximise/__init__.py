@@ -5,6 +5,7 @@ All functions take ONE example and return a `Maximum`; batch them with `jax.vmap
 
 from pairvdn.maximise.brute_force import brute_force
 from pairvdn.maximise.chain import path, ring
+from pairvdn.maximise.eliminate import eliminate
 from pairvdn.maximise.forest import successor, tree
 from pairvdn.maximise.graphs import (
     evaluate,
@@ -13,12 +14,15 @@ from pairvdn.maximise.graphs import (
     successor_edges,
     tree_edges,
 )
-from pairvdn.maximise.max_plus import max_plus
+from pairvdn.maximise.max_plus import ITERATIONS, coordinate_ascent, max_plus
 from pairvdn.types import Maximum
 
 __all__ = [
+    "ITERATIONS",
     "Maximum",
     "brute_force",
+    "coordinate_ascent",
+    "eliminate",
     "evaluate",
     "max_plus",
     "path",

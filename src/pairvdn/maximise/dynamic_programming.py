@@ -4,6 +4,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
+_CACHE, _FEWEST_LANES = 2**19, 32  # numbers that fit a cache; lanes that fill vector units
+
+
+def lanes_in_cache(numbers: int) -> int:
+    """The size of a chunk of lanes with so many numbers each."""
+    return max(_FEWEST_LANES, _CACHE // max(1, numbers))
+
 
 def forbid(scores: Array, allowed: Array | None) -> Array:
     """-inf where not allowed. Not added, so that an infinite score cannot become NaN."""
@@ -31,8 +38,8 @@ def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:
     return jnp.argmax(scores, axis=0).astype(jnp.int32)
 
 
-def pick(x: Array, index: Int32[Array, " l"], axis: int) -> Array:
-    """X at a separate index along `axis` for each lane.
+def pick(x: Array, index: Int32[Array, "... l"], axis: int) -> Array:
+    """X at a separate index along `axis` for each lane; the index may depend on other axes too.
 
     By comparison, since the axis is short and a gather with an index per lane is not vectorised.
     """

@@ -11,6 +11,9 @@ With all messages received, the maximum of the part is max over c of G_r(c, c). 
 without a condition. README.md in this folder draws it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
-from pairvdn.maximise.dynamic_programming import forbid, pick
+from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache, pick
 from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.order import Order, elimination_order, lookup
 from pairvdn.maximise.problem import Problem, exact, maximise
@@ -101,28 +104,33 @@ def _require_one_tree(parents: Int32[Array, " n"]) -> None:
         )
 
 
-_solve_successor = exact(lambda problem: _successor_in_lanes(*_arrays(problem)))
-_solve_tree = exact(lambda problem: _tree_in_lanes(*_arrays(problem)))
+_solve_successor = exact(lambda problem: _in_chunks(successor_in_lanes, problem))
+_solve_tree = exact(lambda problem: _in_chunks(_tree_in_lanes, problem))
+
+
+def _in_chunks(solve: Callable[..., Any], problem: Problem) -> Any:
+    """In chunks of lanes whose tables and sums fit a cache."""
+    chunk = lanes_in_cache(2 * problem.payoffs.size)
+    return in_lanes(solve, chunk=chunk)(*_arrays(problem))
 
 
 def _arrays(problem: Problem) -> tuple[Array, Array, Array | None, Array | None]:
     return problem.payoffs, problem.edges[:, 1], problem.utilities, problem.mask
 
 
-@in_lanes
-def _successor_in_lanes(
+def successor_in_lanes(
     payoffs: Float[Array, "n a a l"],
     successors: Int32[Array, "n l"],
     utilities: Float[Array, "n a l"] | None,
     mask: Bool[Array, "n a l"] | None,
 ) -> tuple[Int32[Array, "n l"], Float[Array, " l"]]:
+    """The actions and the value of `successor`, with the batch as the last axis."""
     order = elimination_order(successors)
     parts = _in_order(order, payoffs, utilities, mask)
     sums = _collect(order, parts, parts.tables)
     return _decide(order, parts, sums, jnp.einsum("nccl->ncl", sums))
 
 
-@in_lanes
 def _tree_in_lanes(
     payoffs: Float[Array, "n a a l"],
     parents: Int32[Array, "n l"],

@@ -1,15 +1,30 @@
-"""Max-plus message passing on any graph, with a certificate of how far off it can be."""
+"""Approximate maxima on any graph, with a certificate of how far off they can be."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_at_least
-from pairvdn.maximise.checks import Numbers
-from pairvdn.maximise.dynamic_programming import forbid
-from pairvdn.maximise.graphs import chosen_sum
+from pairvdn.lanes import in_lanes
+from pairvdn.maximise.bounds import upper_bound
+from pairvdn.maximise.checks import Numbers, as_indices
+from pairvdn.maximise.directed import (
+    Directed,
+    best_actions,
+    best_replies,
+    both_ways,
+    climb,
+    directed,
+    sum_into,
+    value_of,
+)
+from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache
 from pairvdn.maximise.problem import (
     Answer,
     Problem,
@@ -19,12 +34,15 @@ from pairvdn.maximise.problem import (
 )
 from pairvdn.types import Maximum
 
+ITERATIONS, SWEEPS = 8, 2
+
 
 def max_plus(
     payoffs: Numbers,
     edges: Numbers,
     *,
-    iterations: int = 8,
+    iterations: int = ITERATIONS,
+    sweeps: int = SWEEPS,
     utilities: Numbers | None = None,
     mask: Numbers | None = None,
     num_agents: int | None = None,
@@ -38,130 +56,167 @@ def max_plus(
 
     less their mean, so that they stay bounded on graphs with cycles. After each iteration every
     agent takes its best b_i; the best joint action so far is kept. On a tree with a unique
-    maximum the answer is exact after as many iterations as the longest path has edges. `bound` is
-    an upper bound on the true maximum, from as many iterations of diffusion (`upper_bound`); it is
-    computed only if it is used.
+    maximum the answer is exact after as many iterations as the longest path has edges. Then
+    `coordinate_ascent` improves the answer. It also separates agents that look the same: they send
+    each other the same messages and would all take the same action. `bound` is an upper bound on
+    the true maximum, from as many iterations of diffusion (`bounds.py`); it is computed only if it
+    is used.
 
     Args:
         payoffs: [e, a, a].
         edges: [e, 2], agents i and j of each table; (i, i) means the diagonal, double edges add.
+            Edges that are traced work too, but are slower.
         iterations: rounds of messages; 8 in Deep Coordination Graphs.
+        sweeps: rounds of coordinate ascent; 0 in Deep Coordination Graphs.
         utilities: [n, a], added for each agent's own action.
         mask: [n, a], False where an action is not allowed.
         num_agents: if not given, from utilities or mask, else the largest index + 1.
 
     Ties: each agent the smallest of its best actions; the first joint action seen stays.
     """
-    require_at_least(0, iterations=iterations)
+    require_at_least(0, iterations=iterations, sweeps=sweeps)
     problem = problem_on_edges(payoffs, edges, utilities, mask, num_agents)
-    return maximise(partial(_solve_max_plus, iterations), problem)
+    search = partial(_pass_messages, iterations, sweeps)
+    return maximise(_solver(_known(edges), search, iterations), problem)
 
 
-def _solve_max_plus(iterations: int, problem: Problem) -> Answer:
-    payoffs, utilities = without_loops(problem)
-    start, end = problem.edges[:, 0], problem.edges[:, 1]
-    mask = problem.mask
-    allowed_start, allowed_end = (None, None) if mask is None else (mask[start], mask[end])
+def coordinate_ascent(
+    payoffs: Numbers,
+    edges: Numbers,
+    actions: Numbers,
+    *,
+    sweeps: int = SWEEPS,
+    utilities: Numbers | None = None,
+    mask: Numbers | None = None,
+) -> Maximum:
+    """Improve a joint action: one agent after the other takes its best action given the others.
 
-    def beliefs(to_end: Float[Array, "e a"], to_start: Float[Array, "e a"]) -> Array:
-        return utilities.at[end].add(to_end).at[start].add(to_start)
+    The value never decreases: an agent moves only if it gains. It ends in a joint action that no
+    agent can improve alone, if there are enough sweeps. The arguments and `bound` are those of
+    `max_plus`.
 
-    def decide(to_end: Float[Array, "e a"], to_start: Float[Array, "e a"]) -> tuple[Array, Array]:
-        actions = jnp.argmax(forbid(beliefs(to_end, to_start), mask), axis=1).astype(jnp.int32)
-        return actions, chosen_sum(payoffs, problem.edges, utilities, actions)
+    Args:
+        payoffs: [e, a, a].
+        edges: [e, 2].
+        actions: [n], the joint action to start from; an action that is not allowed is replaced by
+            the agent's smallest allowed one.
+        sweeps: rounds over all agents.
+        utilities: [n, a], added for each agent's own action.
+        mask: [n, a], False where an action is not allowed.
 
-    def exchange(
-        carry: tuple[Array, Array, Array, Array], _: None
-    ) -> tuple[tuple[Array, Array, Array, Array], None]:
-        to_end, to_start, best_actions, best_value = carry
-        belief = beliefs(to_end, to_start)
-        from_start = forbid(belief[start] - to_start, allowed_start)
-        from_end = forbid(belief[end] - to_end, allowed_end)
-        to_end = _centre((payoffs + from_start[:, :, None]).max(axis=1), allowed_end)
-        to_start = _centre((payoffs + from_end[:, None, :]).max(axis=2), allowed_start)
-        actions, value = decide(to_end, to_start)
-        better = value > best_value
-        actions = jnp.where(better, actions, best_actions)
-        return (to_end, to_start, actions, jnp.where(better, value, best_value)), None
+    Ties: an agent keeps its action, or takes the smallest of better ones.
+    """
+    require_at_least(0, sweeps=sweeps)
+    start = as_indices("actions", actions, np.shape(actions)[:1], None)
+    problem = problem_on_edges(payoffs, edges, utilities, mask, len(start), start)
+    return maximise(_solver(_known(edges), partial(_climb_from, sweeps), ITERATIONS), problem)
 
-    silence = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
-    if iterations == 0:
-        actions, value = decide(silence, silence)
-    else:
-        nothing_seen = (jnp.zeros(len(utilities), jnp.int32), jnp.asarray(-jnp.inf, payoffs.dtype))
-        begin = (silence, silence, *nothing_seen)
+
+def _known(edges: Numbers) -> np.ndarray | None:
+    return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32)
+
+
+# Actions and their value, in lanes, from graph, edges, payoffs, utilities, mask, and any start.
+Search = Callable[..., tuple[Int32[Array, "n l"], Float[Array, " l"]]]
+
+
+def _solver(
+    known: np.ndarray | None, search: Search, iterations: int
+) -> Callable[[Problem], Answer]:
+    """The solver that searches, in lanes if the edges are known, and bounds the maximum."""
+
+    def solve(problem: Problem) -> Answer:
+        payoffs, utilities = without_loops(problem)
+        edges = problem.edges if known is None else known
+        graph = directed(edges, len(utilities))
+        arrays = (payoffs, utilities, problem.mask)
+        start = () if problem.start is None else (problem.start,)
+
+        def bound(*arrays: Any) -> Float[Array, " l"]:
+            return upper_bound(graph, *arrays, iterations)
+
+        run = _one_lane
+        if known is not None:
+            run = partial(in_lanes, chunk=lanes_in_cache(2 * payoffs.size))
+        actions, value = run(partial(search, graph, edges))(*arrays, *start)
+        # Rounding can put the bound a hair below a value that is attained.
+        return actions, value, jnp.maximum(run(bound)(*arrays), value)
+
+    return solve
+
+
+def _one_lane(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one example, whose plain `vmap` is fine: each example has its own edges."""
+
+    def of_one(*arguments: Any) -> Any:
+        result = function(*jax.tree.map(lambda x: x[..., None], arguments))
+        return jax.tree.map(lambda x: x[..., 0], result)
+
+    return of_one
+
+
+def _pass_messages(
+    iterations: int,
+    sweeps: int,
+    graph: Directed,
+    edges: Any,
+    payoffs: Float[Array, "e a a l"],
+    utilities: Float[Array, "n a l"],
+    mask: Bool[Array, "n a l"] | None,
+) -> tuple[Int32[Array, "n l"], Float[Array, " l"]]:
+    tables = both_ways(payoffs)
+    from_allowed, to_allowed = (
+        (None, None) if mask is None else (mask[graph.source], mask[graph.target])
+    )
+
+    def decide(beliefs: Float[Array, "n a l"]) -> tuple[Array, Array]:
+        actions = best_actions(forbid(beliefs, mask))
+        return actions, value_of(payoffs, edges, utilities, actions)
+
+    def exchange(carry: tuple[Array, ...], _: None) -> tuple[tuple[Array, ...], None]:
+        messages, beliefs, actions, value = carry
+        scores = forbid(beliefs[graph.source] - messages[graph.reverse], from_allowed)
+        messages = _centre(best_replies(tables, scores), to_allowed)
+        beliefs = utilities + sum_into(graph, messages)
+        new, attained = decide(beliefs)
+        better = attained > value
+        actions = jnp.where(better[None], new, actions)
+        return (messages, beliefs, actions, jnp.where(better, attained, value)), None
+
+    silence = jnp.zeros((len(tables), *tables.shape[2:]), payoffs.dtype)
+    actions, value = decide(utilities)
+    if iterations:
+        value = jnp.full_like(value, -jnp.inf)  # any answer with messages replaces it
+        begin = (silence, utilities, actions, value)
         (_, _, actions, value), _ = jax.lax.scan(exchange, begin, None, length=iterations)
-    bound = upper_bound(payoffs, problem.edges, utilities, mask, iterations)
-    # Rounding can put the bound a hair below a value that is attained.
-    return actions, value, jnp.maximum(bound, value)
+    if sweeps:
+        actions = climb(graph, tables, utilities, mask, actions, sweeps)
+        value = value_of(payoffs, edges, utilities, actions)
+    return actions, value
 
 
-def _centre(messages: Float[Array, "e a"], allowed: Array | None) -> Float[Array, "e a"]:
+def _climb_from(
+    sweeps: int,
+    graph: Directed,
+    edges: Any,
+    payoffs: Float[Array, "e a a l"],
+    utilities: Float[Array, "n a l"],
+    mask: Bool[Array, "n a l"] | None,
+    start: Int32[Array, "n l"],
+) -> tuple[Int32[Array, "n l"], Float[Array, " l"]]:
+    actions = jnp.clip(start, 0, utilities.shape[1] - 1)
+    if mask is not None:
+        index = jax.lax.broadcasted_iota(jnp.int32, mask.shape, 1)
+        allowed = (mask & (index == actions[:, None])).any(axis=1)
+        actions = jnp.where(allowed, actions, best_actions(jnp.where(mask, 1.0, 0.0)))
+    actions = climb(graph, both_ways(payoffs), utilities, mask, actions, sweeps)
+    return actions, value_of(payoffs, edges, utilities, actions)
+
+
+def _centre(messages: Float[Array, "k a l"], allowed: Array | None) -> Float[Array, "k a l"]:
     """Less the mean over allowed actions; 0 for the others, which are never read."""
     if allowed is None:
         return messages - messages.mean(axis=1, keepdims=True)
     count = jnp.maximum(allowed.sum(axis=1, keepdims=True, dtype=messages.dtype), 1)
     mean = jnp.where(allowed, messages, 0).sum(axis=1, keepdims=True) / count
     return jnp.where(allowed, messages - mean, 0)
-
-
-# The terms moved from each edge to its first and its second agent, by action.
-Terms = tuple[Float[Array, "e a"], Float[Array, "e a"]]
-
-
-def upper_bound(
-    payoffs: Float[Array, "e a a"],
-    edges: Int32[Array, "e 2"],
-    utilities: Float[Array, "n a"],
-    mask: Bool[Array, "n a"] | None,
-    iterations: int,
-) -> Float[Array, ""]:
-    """A number that no allowed joint action exceeds; there must be no edges (i, i).
-
-    Moving terms d between an edge (i, j) and its agents does not change the value of any joint
-    action, and maximising each part separately bounds the sum:
-
-        b_i(x)    = u_i(x) + sum of d_e(x) over the edges of i
-        r_e(x, y) = payoffs[e, x, y] - d_e(x) - d_e(y)
-        bound     = sum over i of max b_i  +  sum over e of max r_e
-
-    Each iteration makes agents and edges agree better: half of every edge's maximum over the other
-    end moves to each agent, which then divides its sum equally among its edges (Kovalevsky
-    and Koval's diffusion; Werner, "A linear programming approach to max-sum problem", 2007).
-    The smallest bound seen counts; benchmarks/maximise.py prints how tight it is.
-    """
-    first, second = edges[:, 0], edges[:, 1]
-    if mask is None:
-        mask = jnp.ones_like(utilities, dtype=bool)
-    allowed = mask[first], mask[second]
-    both = allowed[0][:, :, None] & allowed[1][:, None, :]
-    degree = jnp.zeros(len(utilities), payoffs.dtype).at[first].add(1).at[second].add(1)
-    share = 1 / jnp.maximum(degree, 1)[:, None]
-
-    def agents(terms: Terms) -> Float[Array, "n a"]:
-        return utilities.at[first].add(terms[0]).at[second].add(terms[1])
-
-    def rest(terms: Terms) -> Float[Array, "e a a"]:
-        return forbid(payoffs - terms[0][:, :, None] - terms[1][:, None, :], both)
-
-    def bound(terms: Terms) -> Float[Array, ""]:
-        of_agents = forbid(agents(terms), mask).max(axis=1)
-        return of_agents.sum() + rest(terms).max(axis=(1, 2)).sum()
-
-    def diffuse(carry: tuple[Terms, Array], _: None) -> tuple[tuple[Terms, Array], None]:
-        terms, smallest = carry
-        left = rest(terms)
-        # Forbidden actions have a maximum of -inf, which must not spread.
-        terms = (
-            terms[0] + jnp.where(allowed[0], left.max(axis=2), 0) / 2,
-            terms[1] + jnp.where(allowed[1], left.max(axis=1), 0) / 2,
-        )
-        shared = agents(terms) * share
-        terms = terms[0] - shared[first], terms[1] - shared[second]
-        return (terms, jnp.minimum(smallest, bound(terms))), None
-
-    nothing = jnp.zeros(payoffs.shape[:2], payoffs.dtype)
-    apart = forbid(utilities, mask).max(axis=1).sum() + forbid(payoffs, both).max(axis=(1, 2)).sum()
-    start = ((nothing, nothing), apart)
-    (_, smallest), _ = jax.lax.scan(diffuse, start, None, length=iterations)
-    return jnp.asarray(smallest)

@@ -86,15 +86,28 @@ def _steps_to_root(
 
 def _stable_argsort(key: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
     if len(key) > _FEW:
-        return jnp.argsort(key, axis=0, stable=True).astype(jnp.int32)
+        return _argsort(key)
     agents = jax.lax.broadcasted_iota(jnp.int32, key.shape, 0)
     unique = key * len(key) + agents
     return _inverse((unique[None] < unique[:, None]).sum(axis=1, dtype=jnp.int32))
 
 
+def _argsort(key: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
+    """The stable argsort of keys of at most n (n + 1), along the first axis.
+
+    Key and index are packed into one number, as long as they fit, and sorted along the last axis:
+    a sort of single numbers in a row is several times faster than one of pairs across lanes.
+    """
+    n = len(key)
+    if n * n * (n + 2) >= 2**31:
+        return jnp.argsort(key, axis=0, stable=True).astype(jnp.int32)
+    packed = key * n + jax.lax.broadcasted_iota(jnp.int32, key.shape, 0)
+    return jnp.sort(packed.T, axis=-1).T % n
+
+
 def _inverse(permutation: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
     if len(permutation) > _FEW:
-        return jnp.argsort(permutation, axis=0).astype(jnp.int32)
+        return _argsort(permutation)
     index = jax.lax.broadcasted_iota(jnp.int32, permutation.shape, 0)
     is_here = permutation[None] == index[:, None]
     return jnp.where(is_here, index[None], 0).sum(axis=1)

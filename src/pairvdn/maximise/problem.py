@@ -28,6 +28,7 @@ class Problem(eqx.Module):
     edges: Int32[Array, "e 2"]
     utilities: Float[Array, "n a"] | None
     mask: Bool[Array, "n a"] | None
+    start: Int32[Array, " n"] | None = None  # for methods that improve a given joint action
 
 
 # The best actions, their value, and an upper bound.
@@ -93,7 +94,8 @@ def _forget_forbidden(problem: Problem) -> Problem:
     if problem.mask is not None:
         read &= problem.mask[first, :, None] & problem.mask[second, None, :]
         utilities = None if utilities is None else jnp.where(problem.mask, utilities, 0)
-    return Problem(jnp.where(read, problem.payoffs, 0), problem.edges, utilities, problem.mask)
+    payoffs = jnp.where(read, problem.payoffs, 0)
+    return Problem(payoffs, problem.edges, utilities, problem.mask, problem.start)
 
 
 def problem_on_edges(
@@ -102,6 +104,7 @@ def problem_on_edges(
     utilities: Numbers | None,
     mask: Numbers | None,
     num_agents: int | None,
+    start: Array | None = None,
 ) -> Problem:
     """The problem on a list of edges, checked; its utilities are never None."""
     payoffs = as_payoffs(payoffs, "e")
@@ -113,7 +116,7 @@ def problem_on_edges(
     utilities = as_utilities(utilities, shape)
     if utilities is None:
         utilities = jnp.zeros(shape, payoffs.dtype)
-    return Problem(payoffs, edges, utilities, as_mask(mask, shape))
+    return Problem(payoffs, edges, utilities, as_mask(mask, shape), start)
 
 
 def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | None) -> int:

@@ -119,6 +119,8 @@ class _Loop:
         self._stop_if_diverged()
         if self.epoch:
             self.say(f"resuming after epoch {self.epoch} of {self.config.epochs}")
+        if maximiser := self.training.learner.updater.maximiser:
+            self.say(f"best joint actions by {maximiser}")
         self.say("compiling an epoch ...")
         self.training.compile(self.state)
         began, first = time.monotonic(), self.epoch
@@ -244,8 +246,6 @@ def _best_return(folder: RunFolder, epochs: int) -> float:
 
 
 def _plain(metrics: Metrics) -> dict[str, Any]:
-    """Metrics as Python numbers, exactly."""
-    return {
-        field.name: np.asarray(getattr(metrics, field.name)).item()
-        for field in dataclasses.fields(metrics)
-    }
+    """Metrics as Python numbers, exactly; those that a method lacks are left out."""
+    numbers = {field.name: getattr(metrics, field.name) for field in dataclasses.fields(metrics)}
+    return {name: np.asarray(one).item() for name, one in numbers.items() if one is not None}

@@ -9,20 +9,24 @@ from pairvdn.checks import hint
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder
-from pairvdn.values.graphs import Pairs
-from pairvdn.values.pairs import HasPairs, SumOverPairs
+from pairvdn.values.graphs import Maximiser, Pairs
+from pairvdn.values.pairs import HasMaximiser, HasPairs, SumOverPairs
 from pairvdn.values.utilities import HasUtilities
 
 # One line per method: its name and its class, which is imported on first use.
 _REGISTRY: dict[str, str] = {
+    "casec": "pairvdn.values.casec:Casec",
     "dcg": "pairvdn.values.dcg:Dcg",
     "dqn": "pairvdn.values.dqn:Dqn",
     "iql": "pairvdn.values.utilities:Iql",
     "pairvdn": "pairvdn.values.pairvdn:PairVdn",
+    "pairvdn-learned": "pairvdn.values.learned:LearnedPairVdn",
     "pairvdn-nearest": "pairvdn.values.pairvdn:NearestPairVdn",
     "pairvdn-sorted": "pairvdn.values.pairvdn:SortedPairVdn",
     "pairvdn-weighted": "pairvdn.values.pairvdn:WeightedPairVdn",
     "qmix": "pairvdn.values.qmix:Qmix",
+    "qplex": "pairvdn.values.qplex:Qplex",
+    "sop-cg": "pairvdn.values.sop_cg:SopCg",
     "vdn": "pairvdn.values.utilities:Vdn",
     "vdn-neighbours": "pairvdn.values.utilities:NeighbourVdn",
 }
@@ -54,9 +58,11 @@ def maker(method: str, spec: EnvSpec, /, **arguments: Any) -> Callable[..., Valu
 
 __all__ = [
     "Encoder",
+    "HasMaximiser",
     "HasPairs",
     "HasUtilities",
     "Inputs",
+    "Maximiser",
     "Pairs",
     "SumOverPairs",
     "Value",

@@ -4,33 +4,38 @@ from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import FixedGraph, Pairs
-from pairvdn.values.heads import PairHead
+from pairvdn.values.heads import SymmetricPairHead, UtilityHead
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import SumOverPairs
 
 
 class Dcg(SumOverPairs):
-    """Q(o, a) = 1/n Σ_i Q_i(h_i, a_i) + 1/e Σ_(i,j) Q_ij(h_i, h_j, a_i, a_j).
+    """Q(o, a) = Σ_i Q_i(h_i, a_i) + Σ_(i,j) Q_ij(h_i, h_j, a_i, a_j) over the edges of a graph.
 
-    Böhmer et al., arXiv 1910.00091. The maximum is exact where no component of the graph has more
-    than one cycle; elsewhere it is the best joint action that max-plus finds.
+    Böhmer et al., arXiv 1910.00091. Tables are symmetric, Q_ij(x, y) = Q_ji(y, x). The maximum is
+    exact where no component of the graph has more than one cycle or the graph is narrow; elsewhere
+    it is the best joint action that max-plus and coordinate ascent find.
 
     Args:
         graph: the graph by name (the star is centred on agent 0), or a list of edges.
-        rank: rank of the payoff tables; none for full tables.
+        rank: rank of the payoff tables before they are made symmetric; none for full tables.
         exact: maximise exactly where the graph allows it, instead of by max-plus.
         iterations: rounds of max-plus.
         utilities: whether each agent also has a utility of its own.
-        normalise: take means over agents and edges (the factors 1/n and 1/e) instead of sums.
+        normalise: take means over agents and edges (factors 1/n and 1/e, the original) instead of
+            sums.
     """
 
     encoder: Encoder[Any]
-    heads: PairHead
+    agents: UtilityHead | None
+    heads: SymmetricPairHead
     graph: FixedGraph
     normalise: bool = eqx.field(static=True)
 
@@ -43,23 +48,20 @@ class Dcg(SumOverPairs):
         exact: bool = True,
         iterations: int = 8,
         utilities: bool = True,
-        normalise: bool = True,
+        normalise: bool = False,
         key: PRNGKey,
         **network: Unpack[NetworkArguments],
     ) -> None:
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.graph = FixedGraph(graph, spec.num_agents, exact=exact, iterations=iterations)
         self.normalise = normalise
-        self.heads = PairHead(
-            self.encoder,
-            num_pairs=self.graph.fixed_edges.shape[0],
-            utilities=utilities,
-            rank=rank,
-            key=key,
-            **heads,
-        )
+        pair_key, agent_key = jax.random.split(key)
+        self.heads = SymmetricPairHead(self.encoder, rank=rank, key=pair_key, **heads)
+        self.agents = UtilityHead(self.encoder, key=agent_key, **heads) if utilities else None
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
-        """The tables of all edges and the utilities, with their factors."""
-        pairs = self.heads(self.graph, inputs)
+        """The tables of all edges and the utilities."""
+        payoffs = self.heads.tables(inputs, np.array(self.graph.known, np.int32))
+        utilities = None if self.agents is None else self.agents(inputs)
+        pairs = Pairs(self.graph.fixed_edges, payoffs, utilities)
         return pairs.mean() if self.normalise else pairs

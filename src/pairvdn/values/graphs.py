@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -11,10 +12,11 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import maximise
 from pairvdn.checks import require_above, require_at_least, require_one_of
+from pairvdn.maximise.eliminate import Edges, elimination_plan, widest
 from pairvdn.types import Maximum, PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.layout import below_or_beside, left_to_right, nearest
-from pairvdn.values.orientation import Orientation, orient
+from pairvdn.values.orientation import Orientation, along, orient
 
 # Computes the tables of all ordered pairs in a separate pass.
 TablesOfAllPairs = Callable[[], Float[Array, "n n a a"]]
@@ -37,6 +39,16 @@ class Pairs(eqx.Module):
         return Pairs(self.edges, self.payoffs / self.payoffs.shape[0], utilities)
 
 
+class Maximiser(NamedTuple):
+    """How a value finds its best joint action."""
+
+    name: str
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} ({'exact' if self.exact else 'approximate, with an upper bound'})"
+
+
 class Graph(eqx.Module):
     """The pairs of agents, fixed or chosen at every step, and the maximum over them.
 
@@ -50,6 +62,10 @@ class Graph(eqx.Module):
     @abc.abstractmethod
     def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
         """The maximum over all allowed joint actions, for pairs with the edges of this graph."""
+
+    @abc.abstractmethod
+    def maximiser(self, num_actions: int) -> Maximiser:
+        """The function that computes `maximum` for agents with so many actions."""
 
 
 class RingGraph(Graph):
@@ -66,11 +82,11 @@ class RingGraph(Graph):
 
     def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
         """Exact; the paper, appendix A."""
-        order = pairs.edges[:, 0]
-        utilities = None if pairs.utilities is None else pairs.utilities[order]
-        best = maximise.ring(pairs.payoffs, utilities=utilities, mask=mask[order])
-        actions = jnp.zeros_like(best.actions).at[order].set(best.actions)
-        return Maximum(actions, best.value, best.bound)
+        return along(maximise.ring, pairs.edges[:, 0], pairs.payoffs, pairs.utilities, mask)
+
+    def maximiser(self, num_actions: int) -> Maximiser:
+        """Dynamic programming along the ring."""
+        return Maximiser("ring", exact=True)
 
 
 class FixedRing(RingGraph):
@@ -127,6 +143,10 @@ class PartnerGraph(Graph):
         successors = pairs.edges[:, 1]
         return maximise.successor(pairs.payoffs, successors, utilities=pairs.utilities, mask=mask)
 
+    def maximiser(self, num_actions: int) -> Maximiser:
+        """Dynamic programming along trees and cycles."""
+        return Maximiser("successor", exact=True)
+
 
 class Nearest(PartnerGraph):
     """The partner is the nearest other agent; ties go to the smaller index."""
@@ -164,14 +184,17 @@ class WidestSpread(PartnerGraph):
 
 
 class FixedGraph(Graph):
-    """Fixed edges: maximised exactly where no component has more than one cycle, else by max-plus.
+    """Fixed edges, maximised by the cheapest exact method, else by max-plus.
 
-    `graph` is a name or a list of edges. `exact=False` always uses max-plus, with `iterations`
-    rounds.
+    In this order: `path`, `ring`, `tree`, `successor` (at most one cycle per component),
+    `eliminate` (small width). `graph` is a name or a list of edges. `exact=False` always uses
+    max-plus, with `iterations` rounds of messages.
     """
 
     fixed_edges: Int32[Array, "e 2"]
     orientation: Orientation | None
+    known: Edges = eqx.field(static=True)  # the same edges, known before tracing
+    exact: bool = eqx.field(static=True)
     iterations: int = eqx.field(static=True)
 
     def __init__(
@@ -180,11 +203,12 @@ class FixedGraph(Graph):
         num_agents: int,
         *,
         exact: bool = True,
-        iterations: int = 8,
+        iterations: int = maximise.ITERATIONS,
     ) -> None:
         require_at_least(1, iterations=iterations)
         edges = graph_edges(graph, num_agents)
-        self.fixed_edges, self.iterations = jnp.asarray(edges), iterations
+        self.fixed_edges, self.exact, self.iterations = jnp.asarray(edges), exact, iterations
+        self.known = tuple((int(i), int(j)) for i, j in edges)
         self.orientation = orient(edges, num_agents) if exact else None
 
     def edges(self, inputs: Inputs, all_tables: TablesOfAllPairs) -> Int32[Array, "e 2"]:
@@ -193,14 +217,28 @@ class FixedGraph(Graph):
 
     def maximum(self, pairs: Pairs, mask: Bool[Array, "n a"]) -> Maximum:
         """The exact maximum if the graph allows it, else the best joint action of max-plus."""
-        utilities = pairs.utilities
+        payoffs, utilities = pairs.payoffs, pairs.utilities
         if self.orientation is not None:
-            own = self.orientation.tables(pairs.payoffs)
-            successors = self.orientation.successors
-            return maximise.successor(own, successors, utilities=utilities, mask=mask)
+            return self.orientation.maximum(payoffs, utilities, mask)
+        if self._width(*mask.shape) is not None:
+            return maximise.eliminate(payoffs, self.known, utilities=utilities, mask=mask)
         return maximise.max_plus(
-            pairs.payoffs, pairs.edges, iterations=self.iterations, utilities=utilities, mask=mask
+            payoffs, self.known, iterations=self.iterations, utilities=utilities, mask=mask
         )
+
+    def maximiser(self, num_actions: int) -> Maximiser:
+        """The cheapest exact method for these edges, else max-plus."""
+        if self.orientation is not None:
+            return Maximiser(self.orientation.form, exact=True)
+        width = self._width(1 + max(map(max, self.known)), num_actions)
+        if width is not None:
+            return Maximiser(f"eliminate, width {width}", exact=True)
+        return Maximiser(f"max_plus, {self.iterations} iterations and 2 sweeps", exact=False)
+
+    def _width(self, num_agents: int, num_actions: int) -> int | None:
+        """The width of the elimination; None if it is too wide, or exactness is not wanted."""
+        plan = elimination_plan(self.known, num_agents, widest(num_actions)) if self.exact else None
+        return None if plan is None else plan.width
 
 
 # Every named graph as (i, j) index arrays for n agents.

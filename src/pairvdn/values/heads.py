@@ -5,6 +5,7 @@ from typing import Any, Unpack
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int32
 
 from pairvdn.checks import require_above, require_at_least
@@ -13,7 +14,7 @@ from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import Graph, Pairs
 from pairvdn.values.layout import OFFSET_SIZE, offsets
-from pairvdn.values.networks import GroupNetwork, HeadArguments
+from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
 
 
 class GroupHead(eqx.Module):
@@ -85,15 +86,13 @@ class UtilityHead(eqx.Module):
 class PairHead(eqx.Module):
     """Q_ij(h_i, h_j, ·, ·) for the pairs of any graph and, optionally, Q_i(h_i, ·).
 
-    With `rank` r a table is Σ_r f_r(a_i) g_r(a_j), and the network gives f and g: 2ra outputs
-    instead of a². With separate parameters the k-th of `num_pairs` pairs has the k-th network;
-    the default is one pair per agent.
+    With separate parameters the k-th of `num_pairs` pairs has the k-th network; the default is one
+    pair per agent.
     """
 
     payoffs: GroupHead
     utilities: UtilityHead | None
     num_actions: int = eqx.field(static=True)
-    rank: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -101,20 +100,17 @@ class PairHead(eqx.Module):
         *,
         num_pairs: int | None = None,
         utilities: bool = False,
-        rank: int | None = None,
         offset_scale: float | None = None,
         key: PRNGKey,
         **network: Unpack[HeadArguments],
     ) -> None:
-        if rank is not None:
-            require_at_least(1, rank=rank)
-        self.num_actions, self.rank = encoder.spec.num_actions, rank
+        self.num_actions = encoder.spec.num_actions
         pair_key, agent_key = jax.random.split(key)
         self.payoffs = GroupHead(
             encoder,
             num_groups=num_pairs or encoder.spec.num_agents,
             group_size=2,
-            output_size=self.num_actions * (self.num_actions if rank is None else 2 * rank),
+            output_size=self.num_actions**2,
             offset_scale=offset_scale,
             key=pair_key,
             **network,
@@ -132,11 +128,7 @@ class PairHead(eqx.Module):
 
     def tables(self, inputs: Inputs, edges: Int32[Array, "e 2"]) -> Float[Array, "e a a"]:
         """The tables of these pairs."""
-        outputs = self.payoffs(inputs, edges)
-        if self.rank is None:
-            return outputs.reshape(-1, self.num_actions, self.num_actions)
-        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
-        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
+        return self.payoffs(inputs, edges).reshape(-1, self.num_actions, self.num_actions)
 
     def all_tables(self, inputs: Inputs) -> Float[Array, "n n a a"]:
         """The tables of all ordered pairs (i, j); separate parameters use the i-th network."""
@@ -147,3 +139,91 @@ class PairHead(eqx.Module):
                 n, n, *[self.num_actions] * 2
             )
         return jax.vmap(self.tables, in_axes=(None, 1), out_axes=1)(inputs, edges)
+
+
+class SymmetricPairHead(eqx.Module):
+    """Symmetric tables, Q_ij(x, y) = Q_ji(y, x), in which pairs cost little more than agents.
+
+    (p_i, r_i) = network(h_i)                all hidden layers but the last, once for each agent
+    z_ij       = activation(p_i + r_j)       the last hidden layer
+    Q_ij(x, y) = (f_ij(x, y) + f_ji(y, x)) / 2,   f_ij = z_ij W + b
+
+    With `rank` r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each
+    agent has its own network; the output layer W is always shared.
+    """
+
+    agents: GroupNetwork
+    output: Mlp
+    num_actions: int = eqx.field(static=True)
+    rank: int | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        encoder: Encoder[Any],
+        *,
+        rank: int | None = None,
+        key: PRNGKey,
+        **network: Unpack[HeadArguments],
+    ) -> None:
+        if rank is not None:
+            require_at_least(1, rank=rank)
+        *before, width = network["hidden_sizes"] or (0,)
+        require_at_least(1, last_hidden_size=width)
+        self.num_actions, self.rank = encoder.spec.num_actions, rank
+        agent_key, output_key = jax.random.split(key)
+        own: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
+        self.agents = GroupNetwork(
+            num_agents=encoder.spec.num_agents,
+            feature_size=encoder.feature_size,
+            num_groups=encoder.spec.num_agents,
+            group_size=1,
+            output_size=2 * width,
+            key=agent_key,
+            **own,
+        )
+        self.output = Mlp(
+            width,
+            self.num_actions * (self.num_actions if rank is None else 2 * rank),
+            hidden_sizes=(),
+            final_scale=network["final_scale"],
+            key=output_key,
+        )
+
+    def tables(self, inputs: Inputs, edges: Int32[np.ndarray, "e 2"]) -> Float[Array, "e a a"]:
+        """The tables of these pairs, which must be known before tracing."""
+        if 4 * len(edges) > inputs.features.shape[0] ** 2:
+            # So dense that all pairs cost no more, and their sums p_i + r_j need no look-up.
+            return self.all_tables(inputs)[edges[:, 0], edges[:, 1]]
+        sources, targets = self._parts(inputs)
+        both = np.concatenate([edges, edges[:, ::-1]])
+        one_way, other_way = jnp.split(self._outputs(sources[both[:, 0]] + targets[both[:, 1]]), 2)
+        return 0.5 * (one_way + other_way.mT)
+
+    def all_tables(self, inputs: Inputs) -> Float[Array, "n n a a"]:
+        """The tables of all ordered pairs."""
+        sources, targets = self._parts(inputs)
+        n, width = sources.shape
+        sums = (sources[:, None] + targets[None]).reshape(n * n, width)
+        one_way = self._outputs(sums).reshape(n, n, self.num_actions, self.num_actions)
+        return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
+
+    def _parts(self, inputs: Inputs) -> tuple[Float[Array, "n j"], Float[Array, "n j"]]:
+        """The sums p and r of each agent."""
+        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
+        both = self.agents(inputs.features, everyone[:, None])
+        sources, targets = jnp.split(both, 2, axis=1)
+        return sources, targets
+
+    def _outputs(self, sums: Float[Array, "e j"]) -> Float[Array, "e a a"]:
+        """The output f of each ordered pair."""
+        return as_tables(self.output(self.agents.mlp.activate(sums)), self.num_actions, self.rank)
+
+
+def as_tables(
+    outputs: Float[Array, "e j"], num_actions: int, rank: int | None
+) -> Float[Array, "e a a"]:
+    """Outputs of a network as full tables, or as factors of tables of this rank."""
+    if rank is None:
+        return outputs.reshape(-1, num_actions, num_actions)
+    factors = outputs.reshape(-1, 2, rank, num_actions)
+    return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])

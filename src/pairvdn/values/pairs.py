@@ -7,15 +7,29 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn import maximise
 from pairvdn.values.base import Value
-from pairvdn.values.graphs import Graph, Pairs
+from pairvdn.values.graphs import Graph, Maximiser, Pairs
 
 
 @runtime_checkable
 class HasPairs(Protocol):
     """A value whose sum over pairs can be inspected."""
 
-    def pairs(self, tables: Any) -> Pairs:
-        """The sum that `evaluate` computes and `greedy` maximises."""
+    def pairs(self, tables: Any, actions: Int32[Array, " n"]) -> Pairs:
+        """The pairs that count for these actions: their sum is the value that `evaluate` gives."""
+        ...
+
+
+@runtime_checkable
+class HasMaximiser(Protocol):
+    """A value that maximises over all agents at once, exactly or with an upper bound."""
+
+    @property
+    def maximiser(self) -> Maximiser:
+        """How `greedy` finds the best joint action."""
+        ...
+
+    def bound(self, tables: Any, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
+        """A number that no allowed joint action exceeds."""
         ...
 
 
@@ -43,6 +57,15 @@ class SumOverPairs(Value[Pairs]):
         best = self.graph.maximum(tables, mask)
         return best.actions, best.value[None]
 
-    def pairs(self, tables: Pairs) -> Pairs:
-        """The tables are the pairs."""
+    def pairs(self, tables: Pairs, actions: Int32[Array, " n"]) -> Pairs:
+        """The same pairs for all actions."""
         return tables
+
+    @property
+    def maximiser(self) -> Maximiser:
+        """That of the graph."""
+        return self.graph.maximiser(self.spec.num_actions)
+
+    def bound(self, tables: Pairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
+        """The maximum itself where it is exact."""
+        return self.graph.maximum(tables, mask).bound

@@ -49,6 +49,13 @@ class Side {
       ["return", (step) => episode.array("return").text(episode.frame(step))],
       [heads === 1 ? "value" : "mean value", (step) => numberText(episode.value(step), decimals)],
     ];
+    const bound = episode.array("explanation.bound");
+    if (bound) {
+      rows.push([
+        "below its bound by",
+        (step) => numberText(bound.at(episode.agentStep(step)) - episode.value(step), decimals),
+      ]);
+    }
     for (const name of episode.measures) {
       rows.push([
         words(name),

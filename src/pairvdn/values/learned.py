@@ -1,0 +1,114 @@
+"""PairVDN with partners that nobody gives: each agent counts those that matter for its actions."""
+
+from typing import Any, Literal, Unpack
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32
+
+from pairvdn.checks import require_at_least, require_one_of
+from pairvdn.maximise.partners import best_partners
+from pairvdn.types import EnvSpec, PRNGKey
+from pairvdn.values.all_pairs import (
+    AllPairs,
+    AllPairsValue,
+    allowed_only,
+    decided,
+    make_heads,
+    off_diagonal,
+    rank_in_row,
+)
+from pairvdn.values.encoders import Encoder, make_encoder
+from pairvdn.values.graphs import Maximiser
+from pairvdn.values.heads import SymmetricPairHead, UtilityHead
+from pairvdn.values.networks import NetworkArguments
+
+COUNTED = ("best", "friends-and-foes")
+
+
+class LearnedPairVdn(AllPairsValue):
+    """Q(o, a) = Σ_i Q_i(h_i, a_i) + Σ_i max_j Q_ij(h_i, h_j, a_i, a_j), j any other agent.
+
+    A self-organised graph: no positions and no fixed edges. Tables are symmetric. The choice of
+    partners is part of the value and has no gradient of its own. Greedy actions are approximate:
+    partners and exact maxima of their successor graph in turn, from two starts, then coordinate
+    ascent.
+
+    Args:
+        counted: the partners that an agent counts: those with its `best` entries, or its best
+            friends and worst foes, Σ max(0, largest) + Σ min(0, smallest).
+        partners: number of partners, or of friends and of foes; with n - 1 all pairs count.
+    """
+
+    encoder: Encoder[Any]
+    agents: UtilityHead
+    heads: SymmetricPairHead
+    foes: bool = eqx.field(static=True)
+    partners: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        *,
+        counted: Literal["best", "friends-and-foes"] = "best",
+        partners: int = 1,
+        key: PRNGKey,
+        **network: Unpack[NetworkArguments],
+    ) -> None:
+        require_one_of(COUNTED, counted=counted)
+        require_at_least(1, partners=partners)
+        self.encoder, key, heads = make_encoder(spec, key=key, **network)
+        self.agents, self.heads = make_heads(self.encoder, key=key, **heads)
+        self.foes, self.partners = counted == "friends-and-foes", partners
+
+    @property
+    def most_pairs(self) -> int:
+        """The partners of every agent."""
+        n = self.spec.num_agents
+        return n * min(self.partners * (2 if self.foes else 1), n - 1)
+
+    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
+        """The partners of each agent, in its row."""
+        others = off_diagonal(entries.shape[0])
+        friends = rank_in_row(jnp.where(others, entries, -jnp.inf)) < self.partners
+        if self.foes:
+            foes = rank_in_row(jnp.where(others, -entries, -jnp.inf)) < self.partners
+            friends = (friends & (entries > 0)) | (foes & (entries < 0))
+        return others & friends
+
+    def greedy(
+        self, tables: AllPairs, mask: Bool[Array, "n a"]
+    ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
+        """The best joint action that the search finds, and its value."""
+        clean = allowed_only(tables, mask)
+        others = off_diagonal(mask.shape[0])
+        strengths = jnp.where(others[None], clean.strengths(mask), -jnp.inf)
+        actions = best_partners(
+            clean.payoffs,
+            clean.utilities,
+            mask,
+            jnp.argmax(strengths, axis=2).astype(jnp.int32),
+            partners=self.partners,
+            foes=self.foes,
+        )
+        return decided(actions, self.evaluate(clean, actions), tables, mask)
+
+    @property
+    def maximiser(self) -> Maximiser:
+        """Exact for one or two agents, which have no choice of partners."""
+        alone = self.spec.num_agents <= 2
+        return Maximiser(
+            "successor graphs of the best partners, 2 starts and 2 sweeps", exact=alone
+        )
+
+    def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
+        """Every agent with the partners' best replies to its action, as if these could differ."""
+        clean = allowed_only(tables, mask)
+        replies = jnp.where(mask[None, :, None], clean.payoffs, -jnp.inf).max(axis=3)
+
+        def counted(entries: Float[Array, "n n"]) -> Float[Array, " n"]:
+            return jnp.where(self.counted(entries), entries, 0).sum(axis=1)
+
+        sums = jax.vmap(counted, in_axes=2, out_axes=1)(replies)
+        return jnp.where(mask, clean.utilities + sums, -jnp.inf).max(axis=1).sum()

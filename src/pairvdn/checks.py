@@ -27,6 +27,15 @@ def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     return f"known are {', '.join(known)}."
 
 
+def shown(value: Any, most: int = 80) -> str:
+    """A value in a message: its repr, cut if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of more digits than Python prints
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def _plain(limit: int | float) -> str:
     """Whole numbers in full: 1000000, not 1e+06."""
     return str(limit) if isinstance(limit, int) else f"{limit:g}"
@@ -36,35 +45,37 @@ def require_at_least(minimum: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument is at least `minimum`."""
     for name, value in arguments.items():
         if not value >= minimum:
-            raise ValueError(f"{name} must be at least {_plain(minimum)}, not {value!r}.")
+            raise ValueError(f"{name} must be at least {_plain(minimum)}, not {shown(value)}.")
 
 
 def require_above(minimum: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument is greater than `minimum`."""
     for name, value in arguments.items():
         if not value > minimum:
-            raise ValueError(f"{name} must be greater than {_plain(minimum)}, not {value!r}.")
+            raise ValueError(f"{name} must be greater than {_plain(minimum)}, not {shown(value)}.")
 
 
 def require_within(low: int | float, high: int | float, **arguments: int | float) -> None:
     """Raise ValueError unless every argument is from `low` to `high`."""
     for name, value in arguments.items():
         if not low <= value <= high:
-            raise ValueError(f"{name} must be from {_plain(low)} to {_plain(high)}, not {value!r}.")
+            raise ValueError(
+                f"{name} must be from {_plain(low)} to {_plain(high)}, not {shown(value)}."
+            )
 
 
 def require_one_of(choices: Collection[str], **arguments: Any) -> None:
     """Raise ValueError unless every argument is one of `choices`."""
     for name, value in arguments.items():
         if value not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}.")
 
 
 def require_bool(**arguments: Any) -> None:
     """Raise ValueError unless every argument is True or False."""
     for name, value in arguments.items():
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False, not {value!r}.")
+            raise ValueError(f"{name} must be True or False, not {shown(value)}.")
 
 
 def whole_number(name: str, value: Any, least: int) -> int:
@@ -74,7 +85,7 @@ def whole_number(name: str, value: Any, least: int) -> int:
     except TypeError:
         whole = None
     if whole is None or isinstance(value, bool):
-        raise ValueError(f"{name} must be a whole number, not {value!r}.")
+        raise ValueError(f"{name} must be a whole number, not {shown(value)}.")
     require_at_least(least, **{name: whole})
     return whole
 
@@ -90,7 +101,7 @@ def number_within(name: str, value: Any, low: float | int, high: float | int) ->
             (False, False): "",
         }
         within = ranges[math.isfinite(low), math.isfinite(high)]
-        raise ValueError(f"{name} must be a finite number{within}, not {value!r}.")
+        raise ValueError(f"{name} must be a finite number{within}, not {shown(value)}.")
     return float(value)
 
 

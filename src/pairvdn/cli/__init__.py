@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 import pairvdn
@@ -25,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets and more"),
     "play": ("pairvdn.cli.play:main", "play one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
-    "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped"),
+    "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped, or extend one"),
     "study": ("pairvdn.cli.study:main", "train many runs from one file; tables and figures"),
     "train": ("pairvdn.cli.train:main", "train from a preset, or your own environment"),
     "watch": ("pairvdn.cli.watch:main", "show what the agents of a run do, and why"),
@@ -61,6 +62,7 @@ def _run(name: str, *arguments: str) -> int:
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
     from pairvdn.viewing import MissingPackageError
 
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {one_line(message)}\n"
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
     try:

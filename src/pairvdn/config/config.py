@@ -1,7 +1,6 @@
 """The complete description of a run as data: checked, written as TOML, and built."""
 
 import dataclasses
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,13 +10,13 @@ import jax
 import jax.numpy as jnp
 
 from pairvdn.acting.policy import tables
-from pairvdn.checks import hint, require_at_least
+from pairvdn.checks import hint, require_at_least, shown
 from pairvdn.config import builders, registry
 from pairvdn.config.components import Component, checked_arguments, known_arguments
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS
 from pairvdn.config.schema import NOT_GIVEN, Argument, convert, fields_of, record_from
-from pairvdn.config.toml import to_toml
+from pairvdn.config.toml import read_toml, to_toml
 from pairvdn.envs import Task
 from pairvdn.learning import Learner
 from pairvdn.types import PRNGKey
@@ -71,11 +70,13 @@ class Checkpoints:
         every: least number of epochs between two checkpoints
         seconds: least time between two checkpoints, in seconds
         keep: number of checkpoints that are kept
+        keep_replay: whether a finished run keeps its replay, so that it can be extended bit for bit
     """
 
     every: int = 1
     seconds: float = 30.0
     keep: int = 3
+    keep_replay: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, every=self.every, keep=self.keep)
@@ -142,7 +143,7 @@ class Config:
                     f"A config has no key {key!r}; {hint(key, {*general, *SECTIONS})}"
                 )
             if key not in general and not isinstance(value, Mapping):
-                raise ConfigError(f"{key} must be a table of keys, not {value!r}.")
+                raise ConfigError(f"{key} must be a table of keys, not {shown(value)}.")
         if not trust:
             registry.require_trust(given)
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
@@ -160,10 +161,7 @@ class Config:
     @staticmethod
     def from_toml(text: str, *, trust: bool = True) -> "Config":
         """Read the text of a config file; `trust` is as in `from_dict`."""
-        try:
-            return Config.from_dict(tomllib.loads(text), trust=trust)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"The config is not TOML: {one_line(error)}") from error
+        return Config.from_dict(read_toml(text, "The config"), trust=trust)
 
     def replace(self, changes: Mapping[str, Any]) -> "Config":
         """A config with changed values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.

@@ -2,21 +2,21 @@
 
 import itertools
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, shown
 from pairvdn.config.config import General
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
+from pairvdn.config.toml import flat, read_toml, read_toml_file
 from pairvdn.envs import is_external
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.studies.cells import Resources
-from pairvdn.studies.records import flat, record_from, require_keys, table_of
+from pairvdn.studies.records import record_from, require_keys, table_of
 from pairvdn.studies.search import read_search
 from pairvdn.studies.study import FIGURES, Figure, Reference, Row, Study, Versus
 
@@ -43,20 +43,15 @@ def shipped_names() -> tuple[str, ...]:
 
 def read_file(name: str) -> tuple[str, dict[str, Any]]:
     """The name and the keys of a study: a shipped name, or the path of a TOML file."""
-    try:
-        if name in shipped_names():
-            shipped = resources.files("pairvdn.studies") / "shipped" / f"{name}.toml"
-            return name, tomllib.loads(shipped.read_text(encoding="utf-8"))
-        if not name.endswith(".toml"):
-            raise ConfigError(
-                f"There is no study {name!r}; {hint(name, shipped_names())} "
-                "Name a study of your own by its path, STUDY.toml."
-            )
-        return Path(name).stem, tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be read: {one_line(error)}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name} is not TOML: {one_line(error)}") from error
+    if name in shipped_names():
+        shipped = resources.files("pairvdn.studies") / "shipped" / f"{name}.toml"
+        return name, read_toml(shipped.read_text(encoding="utf-8"), name)
+    if not name.endswith(".toml"):
+        raise ConfigError(
+            f"There is no study {name!r}; {hint(name, shipped_names())} "
+            "Name a study of your own by its path, STUDY.toml."
+        )
+    return Path(name).stem, read_toml_file(name)
 
 
 def read_study(name: str, *, trust: bool = True) -> Study:
@@ -213,7 +208,7 @@ def _vary(value: Any) -> dict[str, tuple[Any, ...]]:
     varied = _fields("vary", value)
     for field, values in varied.items():
         if not isinstance(values, list) or not values:
-            raise ConfigError(f"vary.{field} must be a list of values to try, not {values!r}.")
+            raise ConfigError(f"vary.{field} must be a list of values to try, not {shown(values)}.")
     return {field: tuple(values) for field, values in varied.items()}
 
 

@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, *arguments: str) -> int:
     """Run a sub-command; errors that the user can fix take one line, a bug is a traceback."""
     from pairvdn.config.errors import ConfigError, one_line
+    from pairvdn.envs import StepError
     from pairvdn.learning import Diverged
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
     from pairvdn.viewing import MissingPackageError
@@ -69,7 +70,7 @@ def _run(name: str, *arguments: str) -> int:
         return command(arguments)
     except (ConfigError, FolderError) as error:
         return _fail(2, one_line(error))
-    except (RunError, Diverged, MissingPackageError) as error:
+    except (RunError, Diverged, MissingPackageError, StepError) as error:
         return _fail(1, one_line(error))
     except Interrupted as stop:
         return _fail(128 + stop.signum, one_line(stop))

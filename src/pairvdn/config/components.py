@@ -4,11 +4,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pairvdn.checks import hint
-from pairvdn.config.errors import ConfigError, one_line, raised
+from pairvdn.checks import INT32, hint, raised
+from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS, constructor, require_made
 from pairvdn.config.schema import (
-    INT32,
     NOT_GIVEN,
     PLAIN,
     Argument,

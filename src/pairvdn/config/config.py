@@ -9,15 +9,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from pairvdn import envs
 from pairvdn.acting.policy import tables
-from pairvdn.checks import hint, require_at_least, shown
+from pairvdn.checks import hint, require_at_least, require_within, shown
 from pairvdn.config import builders, registry
 from pairvdn.config.components import Component, checked_arguments, known_arguments
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS
 from pairvdn.config.schema import NOT_GIVEN, Argument, convert, fields_of, record_from
 from pairvdn.config.toml import read_toml, to_toml
-from pairvdn.envs import Task
+from pairvdn.envs import ContractError, Environment, Task, require_shapes, require_size
 from pairvdn.learning import Learner
 from pairvdn.types import PRNGKey
 from pairvdn.values import Value
@@ -56,7 +57,8 @@ class Evaluation:
     episodes: int = 20
 
     def __post_init__(self) -> None:
-        require_at_least(1, every=self.every, episodes=self.episodes)
+        require_at_least(1, every=self.every)
+        require_within(1, 100_000, episodes=self.episodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,8 +189,7 @@ class Config:
 
     def build_env(self) -> Task:
         """The environment of evaluations; training uses it too unless `training_env` differs."""
-        env: Task = self.env.build()
-        return env
+        return _built_env(self.env)
 
     def make_value(self, env: Task, *, key: PRNGKey) -> Value[Any]:
         """A new value of this method for the sizes of `env`."""
@@ -242,7 +243,7 @@ class Config:
         if not self.training_env:
             return env
         arguments = {**self.env.arguments, **self.training_env}
-        other: Task = Component("env", self.env.name, arguments).build()
+        other = _built_env(Component("env", self.env.name, arguments))
         for size in ("num_agents", "num_actions", "observation_size", "state_size"):
             if getattr(env, size) != getattr(other, size):
                 raise ConfigError(
@@ -250,6 +251,18 @@ class Config:
                     f"{getattr(env, size)} to {getattr(other, size)}."
                 )
         return other
+
+
+def _built_env(component: Component) -> Task:
+    """The environment; that of another package must also return what it declares."""
+    env: Task = component.build()
+    try:
+        require_size(env)
+        if isinstance(env, Environment) and component.name not in envs.names():
+            require_shapes(env)
+    except (ValueError, ContractError) as error:
+        raise ConfigError(f"env {component.name!r}: {one_line(error)}") from error
+    return env
 
 
 def record_arguments(name: str) -> dict[str, Argument]:

@@ -22,7 +22,7 @@ from pairvdn.config.toml import values_of
 
 Record = TypeVar("Record")
 
-INT32, INT64 = 2**31 - 1, 2**63 - 1  # arrays hold the first, and nothing needs more than the second
+INT64 = 2**63 - 1
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
 # The type of an argument without an annotation.
 PLAIN: Any = bool | int | float | str | None

@@ -4,6 +4,7 @@ maximise   sum over edges e = (i, j) of payoffs[e, a_i, a_j]
          + sum over agents i of utilities[i, a_i]
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,6 +20,8 @@ from pairvdn.checks import require_at_least
 from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.types import Maximum
+
+_MOST_ENTRIES = 10_000_000  # of utilities
 
 
 class Problem(eqx.Module):
@@ -48,7 +51,12 @@ def exact(solve: Callable[[Problem], tuple[Array, Array]]) -> Solver:
 
 
 def maximise(solver: Solver, problem: Problem) -> Maximum:
-    """Solve; this is the one place with the rules for masks, NaN and gradients."""
+    """Solve; this is the one place with the rules for types, masks, NaN and gradients."""
+    utilities = problem.utilities
+    if utilities is not None and utilities.dtype != problem.payoffs.dtype:
+        common = jnp.promote_types(problem.payoffs.dtype, utilities.dtype)
+        payoffs, utilities = problem.payoffs.astype(common), utilities.astype(common)
+        problem = Problem(payoffs, problem.edges, utilities, problem.mask)
     actions, value, bound = _solve(solver, problem)
     return Maximum(actions, value, bound)
 
@@ -109,6 +117,8 @@ def problem_on_edges(
         num_agents = _count_agents(edges, utilities, mask)
     require_at_least(1, num_agents=num_agents)
     shape = (num_agents, payoffs.shape[1])
+    if math.prod(shape) > _MOST_ENTRIES:
+        raise ValueError(f"{num_agents} agents with {shape[1]} actions each are too many")
     edges = as_indices("edges", edges, (payoffs.shape[0], 2), num_agents)
     utilities = as_utilities(utilities, shape)
     if utilities is None:

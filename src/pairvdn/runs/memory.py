@@ -6,9 +6,11 @@ import os
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
+from pairvdn.checks import raised
 from pairvdn.config.config import Built, Config
-from pairvdn.config.errors import ConfigError, raised
+from pairvdn.config.errors import ConfigError
 from pairvdn.learning import Learner, LearnerState
 
 
@@ -36,6 +38,7 @@ def require_memory(config: Config, built: Built, num_seeds: int | None) -> None:
         f"{env.observation_size} numbers each, and the state has {env.state_size})": state.replay,
         "the networks (section method)": state.learned,
         f"the environments (learner.num_envs = {envs})": state.collecting,
+        "the rows that are drawn for the updates of a round (section learner)": _drawn(built),
     }
     sizes = {name: _bytes(part) for name, part in parts.items()}
     seeds = num_seeds or 1
@@ -47,6 +50,14 @@ def require_memory(config: Config, built: Built, num_seeds: int | None) -> None:
             f"This run needs {needed / 2**30:,.1f} GiB of memory{several}, most of it for "
             f"{largest}, and there are {available / 2**30:,.1f} GiB: lower that."
         )
+
+
+def _drawn(built: Built) -> Any:
+    """The rows of the replay that the updates of a round use, for all of them at once."""
+    learner = built.learner
+    key, size = jax.random.PRNGKey(0), jnp.int32(0)
+    rows = functools.partial(learner.minibatches.rows, capacity=learner.replay_capacity)
+    return jax.eval_shape(rows, key, size)
 
 
 def _bytes(tree: Any) -> int:

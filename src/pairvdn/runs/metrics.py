@@ -43,7 +43,7 @@ def sync(path: Path) -> None:
 
 def cut(path: Path, epochs: int) -> None:
     """Keep only the lines of the first `epochs` epochs."""
-    kept = read_file(path)[:epochs]
+    kept = [line for line in read_file(path) if line["epoch"] < epochs]
     if len(kept) < epochs:
         raise RunError(
             f"{path} has {len(kept)} lines, fewer than the {epochs} epochs of the checkpoint: "
@@ -68,19 +68,23 @@ def read_file(path: Path) -> list[Line]:
 
 def parse_metrics(text: str, path: Path | str = METRICS) -> list[Line]:
     """The lines of metrics, without an incomplete last one; `FolderError` names a bad line."""
-    complete = text.split("\n")[:-1]
-    return [_parsed(line, epoch, path) for epoch, line in enumerate(complete)]
+    lines: list[Line] = []
+    for number, line in enumerate(text.split("\n")[:-1], start=1):
+        where = f"{path}, line {number},"
+        lines.append(_parsed(line, where))
+        if len(lines) > 1 and lines[-1]["epoch"] <= lines[-2]["epoch"]:
+            raise FolderError(f"{where} cannot be used: epochs must increase.")
+    return lines
 
 
-def _parsed(line: str, epoch: int, path: Path | str) -> Line:
-    where = f"{path}, line {epoch + 1},"
+def _parsed(line: str, where: str) -> Line:
     record = null_as_nan(parse_json(where, line))
     if not is_unchanged(line):
         raise FolderError(
             f"{where} was changed after it was written (wrong checksum): restore the file."
         )
-    if not isinstance(record, dict) or not _is_sound(record) or record["epoch"] != epoch:
-        raise FolderError(f"{where} cannot be used: it is not the record of epoch {epoch}.")
+    if not isinstance(record, dict) or not _is_sound(record):
+        raise FolderError(f"{where} cannot be used: it is not the record of an epoch.")
     record.pop(CHECKSUM, None)
     return record
 

@@ -15,6 +15,7 @@ from pairvdn.checks import require_at_least
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.toml import read_toml
+from pairvdn.envs import StepError
 from pairvdn.learning import Diverged
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.checkpoint import MANIFEST
@@ -35,6 +36,7 @@ _STATES: Mapping[type[Exception], State] = {
     BusyError: "busy",
     ConfigError: "failed",
     RunError: "failed",
+    StepError: "failed",
 }
 
 

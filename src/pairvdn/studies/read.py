@@ -31,6 +31,7 @@ _KEYS = (
     *("seeds", "fields", "vary", "tasks", "rows"),
     *("evaluation", "columns", "references", "versus", "figures", "resources", "tune"),
 )
+_MOST_SEEDS = 10_000  # of a row
 # Characters of folder names that shells and file systems accept without quotes.
 _NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
 
@@ -180,6 +181,8 @@ def _rows(
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """A list of seeds, or a number of seeds from 0 on."""
     seeds = convert(key, int | tuple[int, ...], value)
+    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
+        raise ConfigError(f"{key} must be at most {_MOST_SEEDS}, not {shown(seeds)}.")
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")

@@ -73,7 +73,7 @@ def compare(
     best = {
         name: [evaluate(path, of_best, trust=trust) for path in group]
         for name, group in groups.items()
-        if all([_has_best(run) for path in group for run in run_folders(path)])
+        if all(_has_best(run) for path in group for run in run_folders(path))
     }
     return Comparison([_row(name, last, best) for name in groups], _over_tasks(last))
 

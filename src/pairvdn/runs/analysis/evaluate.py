@@ -26,11 +26,9 @@ from pairvdn.runs.errors import FolderError
 from pairvdn.runs.files import (
     is_unchanged,
     make_folder,
-    null_as_nan,
     parse_json,
     read_text,
     signed,
-    to_json,
     write_text,
 )
 from pairvdn.runs.folder import RunFolder, is_pretrained, run_folders, run_path
@@ -232,7 +230,7 @@ def _stored(folder: Path, settings: Settings) -> Evaluated | None:
         text = read_text(file).rstrip()
         if not is_unchanged(text):
             return None
-        return Evaluated.from_dict(null_as_nan(parse_json(file, text)))
+        return Evaluated.from_dict(parse_json(file, text))
     except (OSError, FolderError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -241,6 +239,10 @@ def _store(folder: Path, settings: Settings, evaluated: Evaluated) -> None:
     if is_pretrained(folder):
         return
     file = _file(folder, settings)
+    try:
+        text = json.dumps(evaluated.to_dict(), indent=2, allow_nan=False)
+    except ValueError:  # JSON has no NaN: a result with one is not kept
+        return
     with explained(folder):
         make_folder(file.parent)
-        write_text(file, signed(to_json(evaluated.to_dict(), indent=2)) + "\n")
+        write_text(file, signed(text) + "\n")

@@ -158,7 +158,7 @@ def test_refilling_acts_and_learns_nothing(finished: Path) -> None:
     )
     (saved,) = newest_sound([RunFolder(finished)], state_shape(learner), print).states
     rows = rows_after(learner, SHORT)
-    assert rows == 4 * (2 + SHORT * 1 * 5)
+    assert rows == 4 * (2 + SHORT * learner.agent_steps_per_round)
     assert int(saved.replay.size) == 0
     state = refill(training, training.join([saved]), rows)
     assert int(state.replay.size) >= rows

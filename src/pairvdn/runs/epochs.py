@@ -140,7 +140,7 @@ class _Loop:
             for seed, line in zip(self.training.seeds, lines, strict=True):
                 for log in loggers:
                     log(seed, line)
-            ended = self.epoch == self.config.epochs
+            ended = self.epoch == self.config.epochs or self._has_diverged()
             if self.group.largest(ended or self.rest.is_over(self.epoch)):
                 self._save(ended=ended)
             pace = (time.monotonic() - began) / (self.epoch - first)
@@ -252,13 +252,14 @@ class _Loop:
         )
 
     def _stop_if_diverged(self) -> None:
-        """Save the last finite state of a single run that diverged, and raise `Diverged`."""
-        if len(self.folders) > 1:
-            return
-        (divergence,) = self.training.split(self.state.learned.divergence)
-        if divergence.happened and self.saved_at != self.epoch:
-            self._save(ended=True)
-        raise_if_diverged(divergence)
+        """Raise `Diverged` if a single run diverged; its last finite state is saved."""
+        if len(self.folders) == 1:
+            raise_if_diverged(self.training.split(self.state.learned.divergence)[0])
+
+    def _has_diverged(self) -> bool:
+        """Whether a single run diverged; of several seeds, the others go on."""
+        happened = self.training.split(self.state.learned.divergence.happened)
+        return len(happened) == 1 and bool(happened[0])
 
     def _best_return(self, folder: RunFolder) -> float:
         """The best return so far; a best checkpoint of a discarded epoch does not count."""

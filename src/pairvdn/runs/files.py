@@ -38,12 +38,14 @@ def open_regular(path: Path) -> IO[bytes]:
     return _regular(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 
-def parse_json(path: Path | str, text: str) -> Any:
-    """The JSON in the text of the file at `path`."""
+def parse_json(path: Path | str, text: str, part: str = "it") -> Any:
+    """The JSON in the text of a file, or of a `part` of it; `FolderError` names both."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FolderError(f"{path} cannot be used: it is not JSON ({one_line(error)}).") from error
+        raise FolderError(
+            f"{path} cannot be used: {part} is not JSON ({one_line(error)})."
+        ) from error
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:

@@ -70,23 +70,20 @@ def parse_metrics(text: str, path: Path | str = METRICS) -> list[Line]:
     """The lines of metrics, without an incomplete last one; `FolderError` names a bad line."""
     lines: list[Line] = []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
-        where = f"{path}, line {number},"
-        lines.append(_parsed(line, where))
-        if len(lines) > 1 and lines[-1]["epoch"] <= lines[-2]["epoch"]:
-            raise FolderError(f"{where} cannot be used: epochs must increase.")
+        record = null_as_nan(parse_json(path, line, f"line {number}"))
+        if not is_unchanged(line):
+            raise FolderError(
+                f"{path} cannot be used: line {number} was changed after it was written (wrong "
+                "checksum); restore the file."
+            )
+        last = lines[-1]["epoch"] if lines else -1
+        if not isinstance(record, dict) or not _is_sound(record) or record["epoch"] <= last:
+            raise FolderError(
+                f"{path} cannot be used: line {number} is not the record of a next epoch."
+            )
+        record.pop(CHECKSUM, None)
+        lines.append(record)
     return lines
-
-
-def _parsed(line: str, where: str) -> Line:
-    record = null_as_nan(parse_json(where, line))
-    if not is_unchanged(line):
-        raise FolderError(
-            f"{where} was changed after it was written (wrong checksum): restore the file."
-        )
-    if not isinstance(record, dict) or not _is_sound(record):
-        raise FolderError(f"{where} cannot be used: it is not the record of an epoch.")
-    record.pop(CHECKSUM, None)
-    return record
 
 
 def _is_number(value: Any) -> bool:

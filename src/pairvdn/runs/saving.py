@@ -152,5 +152,7 @@ class Rest:
 
 def without_replay(state: LearnerState) -> LearnerState:
     """A state without its largest part, which only resuming needs."""
+    if state.replay is None:
+        return state
     bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
     return bare

@@ -32,11 +32,12 @@ def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """A value in a message: its repr, cut if it is long."""
+    """A value in a message: its repr in one line, cut if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a number of more digits than Python prints
         text = f"a very long {type(value).__name__}"
+    text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 

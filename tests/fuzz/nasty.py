@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 
 import numpy as np
 
@@ -70,6 +71,9 @@ def mutated_toml(chance: random.Random, text: str) -> str:
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(lines))
         line = lines[at]
+        if chance.random() < 0.6:  # a number or a flag that may be right
+            lines[at] = re.sub(r"\d+", lambda _: str(chance.choice([1, 2, 3, 40, 500, 6000])), line)
+            continue
         key = line.partition("=")[0].strip() or "x"
         lines[at] = chance.choice(
             [

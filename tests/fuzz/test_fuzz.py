@@ -41,7 +41,7 @@ EPOCHS = 2
 CONFIG = load_preset("climbing/vdn").replace(
     {**GAME, "epochs": EPOCHS, "evaluation.every": 1, "checkpoints.seconds": 0}
 )
-PRESETS = ("climbing/vdn", "wall/pairvdn", "climbing/vdn-paper", "box-jump/pairvdn")
+PRESETS = ("climbing/vdn", "wall/pairvdn", "box-jump/vdn-paper", "box-jump/pairvdn")
 STUDY = """
 about = "a study"
 seeds = 2
@@ -111,7 +111,7 @@ def run_command(*arguments: str) -> str:
     if code:
         assert shown.count("\n") == 1, (arguments, shown)
         assert "Traceback" not in shown
-    return f"exit code {code}"
+    return "accepted" if "exists: resume it" in shown else f"exit code {code}"
 
 
 def flags(chance: random.Random, folder: Path, _: Path) -> str:
@@ -121,7 +121,7 @@ def flags(chance: random.Random, folder: Path, _: Path) -> str:
     fields += ["--seeds", "--keep", "--method", "--devices", "--shard", "--training-env.max-steps"]
     given = []
     for _ in range(chance.randint(1, 3)):
-        text = chance.choice([*TEXTS, *map(str, NUMBERS[:9])])
+        text = chance.choice([*TEXTS, *map(str, NUMBERS[:9]), *["1", "2", "3", "0.5", "true"] * 9])
         given += [f"{chance.choice(fields)}={text}"]
     if chance.random() < 0.1:
         preset = chance.choice(TEXTS)

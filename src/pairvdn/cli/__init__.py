@@ -63,9 +63,12 @@ def _run(name: str, *arguments: str) -> int:
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
     from pairvdn.viewing import MissingPackageError
 
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {one_line(message)}\n"
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: (
+        f"warning: {' '.join(str(message).split())}\n"
+    )
     try:
         return command(arguments)
     except (ConfigError, FolderError) as error:
@@ -78,6 +81,8 @@ def _run(name: str, *arguments: str) -> int:
         if error.filename is None:
             raise
         return _fail(1, f"{error.filename}: {error.strerror}")
+    finally:
+        warnings.formatwarning = usual
 
 
 def _fail(code: int, message: str) -> int:

@@ -40,8 +40,9 @@ def explained(folder: Path) -> Iterator[None]:
 
 def save(folder: RunFolder, state: LearnerState, facts: Mapping[str, Any]) -> None:
     """Save the state of a run, after its metrics; a state without a replay is saved without it."""
-    parts: dict[str, Any] = {"learner": without_replay(state)}
+    parts: dict[str, Any] = {"learner": state}
     if state.replay is not None:
+        parts["learner"] = without_replay(state)
         used = int(state.replay.size)
         items = jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
         parts["replay"] = eqx.tree_at(lambda r: r.items, state.replay, items)
@@ -152,7 +153,5 @@ class Rest:
 
 def without_replay(state: LearnerState) -> LearnerState:
     """A state without its largest part, which only resuming needs."""
-    if state.replay is None:
-        return state
     bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
     return bare

@@ -167,8 +167,8 @@ def contents(folder: Path) -> dict[str, object]:
 
 def damage(chance: random.Random, run: Path, elsewhere: Path) -> None:
     """Damage one file of a run."""
-    files = [path for path in sorted(run.rglob("*")) if path.is_file() and path.name != "lock"]
-    path = chance.choice(files)
+    found = [path for path in sorted(run.rglob("*")) if path.is_file() and not path.is_symlink()]
+    path = chance.choice([path for path in found if path.name != "lock"])
     how = chance.random()
     if how < 0.75:
         path.write_bytes(mutated_bytes(chance, path.read_bytes()))

@@ -17,7 +17,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_at_least
-from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_array, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.types import Maximum
 
@@ -127,14 +127,15 @@ def problem_on_edges(
 
 
 def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | None) -> int:
-    for known in (utilities, mask):
+    for name, known in {"utilities": utilities, "mask": mask}.items():
         if known is not None:
-            return len(jnp.atleast_1d(jnp.asarray(known)))
+            return len(jnp.atleast_1d(as_array(name, known)))
     if isinstance(edges, Tracer):
         raise ValueError("num_agents must be given when edges are traced (inside jit or vmap)")
-    if np.size(edges) == 0:
+    edges = as_array("edges", edges)
+    if edges.size == 0:
         raise ValueError("num_agents must be given when there are no edges")
-    return int(np.max(np.asarray(edges))) + 1
+    return int(as_indices("edges", edges, edges.shape, None).max()) + 1
 
 
 def without_loops(problem: Problem) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:

@@ -251,8 +251,8 @@ def _figures(key: str, value: Any) -> dict[str, Figure]:
 def _figure(key: str, value: Any) -> Figure:
     given = dict(table_of(key, value))
     kind = given.pop("kind", None)
-    if kind not in FIGURES:
-        raise ConfigError(f"{key}.kind must be one of {', '.join(FIGURES)}, not {kind!r}.")
+    if not isinstance(kind, str) or kind not in FIGURES:
+        raise ConfigError(f"{key}.kind must be one of {', '.join(FIGURES)}, not {shown(kind)}.")
     return record_from(key, FIGURES[kind], given)
 
 

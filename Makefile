@@ -12,7 +12,7 @@ UNOPTIMISED := XLA_FLAGS=--xla_backend_optimization_level=0
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 # Whole programs and environments beside their originals; documents and pages; all others are the core.
 BROWSER_TESTS := tests/viewing/test_watch_browser.py
-SYSTEM_TESTS := tests/cli tests/runs tests/studies tests/viewing tests/config/test_presets_train.py \
+SYSTEM_TESTS := tests/cli tests/fuzz tests/runs tests/studies tests/viewing tests/config/test_presets_train.py \
   tests/envs/adapters tests/envs/box_jump tests/envs/cooking tests/envs/test_registered.py
 DOCS_TESTS := tests/docs tests/examples $(BROWSER_TESTS)
 # The last line says whether pages were tested in a real browser.

@@ -44,6 +44,7 @@ class Porters(envs.Environment[PortersState]):
 
     def step(self, key, state, actions):
         """Act once; `step` never resets."""
+        actions = self.as_actions(actions, no_op=REST)
         one, other = actions == RIGHT, jnp.roll(actions, -1) == LEFT  # the two at crate i
         worth = jnp.where(one & other, state.weights, jnp.where(one ^ other, -5.0, 0.0))
         state = PortersState(state.weights, state.time + 1)

@@ -210,6 +210,10 @@ BREAKS = {
     "positions of the wrong shape": ("positions", {"on_positions": lambda places: places[0]}),
     "positions not declared": ("positions", sized(has_positions=False)),
     "positions not finite": ("positions", {"on_positions": lambda places: places / 0}),
+    "any actions are taken": (
+        "actions",
+        {"on_actions": lambda given: jnp.clip(given[:NUM_AGENTS].astype(jnp.int32), 0, 3)},
+    ),
     "an action without a name": ("names", {"action_names": ("left", "stay", "right")}),
     "two numbers of one name": ("names", {"observation_names": ("place", "place")}),
 }

@@ -17,6 +17,7 @@ TINY = (
     "--learner.replay-capacity=512",
     "--evaluation.every=10",
     "--checkpoints.seconds=0",
+    "--checkpoints.keep-replay",  # so that replays can be compared, too
     "--quiet",
 )
 
@@ -92,7 +93,7 @@ def wait_for_lines(process: subprocess.Popen[str], run: Path, count: int) -> Non
 def metrics_without_clock(run: Path) -> list[dict]:
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     for line in lines:
-        del line["clock"]
+        del line["clock"], line["crc32"]  # which is of the whole line
     return lines
 
 
@@ -109,7 +110,7 @@ def arrays(run: Path, checkpoint: str) -> dict[str, tuple]:
 
 def assert_same_end(run: Path, other: Path, epochs: int) -> None:
     assert metrics_without_clock(run) == metrics_without_clock(other)
-    for checkpoint in (f"epoch-{epochs:06d}", "best"):
+    for checkpoint, at_least in ((f"epoch-{epochs:06d}", 10), ("best", 1)):
         expected = arrays(other, checkpoint)
-        assert len(expected) > 10
+        assert len(expected) > at_least
         assert arrays(run, checkpoint) == expected

@@ -29,6 +29,7 @@ CONFIG = load_preset("wall/vdn").replace(
         "evaluation.every": 2,
         "checkpoints.seconds": 0,
         "checkpoints.keep": EPOCHS,
+        "checkpoints.keep_replay": True,
     }
 )
 
@@ -208,12 +209,12 @@ def test_seeds_have_a_checkpoint_in_common_while_they_are_saved(
     config = CONFIG.replace({"checkpoints.keep": 1})
     run, write, epochs = tmp_path / "run", checkpoints.write, []
 
-    def fails_at_the_last_seed(folder: Path, parts, facts):
+    def fails_at_the_last_seed(folder: Path, parts, facts, **others):
         if folder.name != "best":
             epochs.append(facts["epoch"])
             if len(epochs) == 4:  # the second one of the second seed
                 raise OSError(errno.ENOSPC, "injected", str(folder))
-        write(folder, parts, facts)
+        write(folder, parts, facts, **others)
 
     monkeypatch.setattr("pairvdn.runs.saving.LEAST_REST", 0)
     monkeypatch.setattr(checkpoints, "write", fails_at_the_last_seed)
@@ -236,7 +237,8 @@ def test_a_best_of_an_epoch_that_is_gone_does_not_stay(run: Path) -> None:
     shutil.rmtree(run / "checkpoints" / "epoch-000006")
     assert resume(run)
     reached = metrics_without_clock(run)[-1]["evaluation"]["mean"]
-    assert checkpoints.facts(manifest.parent) == {"epoch": 6, "return": reached}
+    facts = checkpoints.facts(manifest.parent)
+    assert (facts["epoch"], facts["return"]) == (6, reached)
 
 
 def test_a_path_below_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -121,3 +121,22 @@ def test_several_seeds_that_were_stopped_go_on_where_they_were(tmp_path: Path) -
     assert resume(tmp_path, say=said.append, trust=True)
     assert any("one after the other" in line for line in said)
     assert [len(metrics_without_clock(tmp_path / f"seed-{seed}")) for seed in (0, 1)] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("step", "failed in step 3: ZeroDivisionError: a rung broke (small_zoo.py, line "),
+        ("reset", "failed in reset: KeyError: 'worn out' (small_zoo.py, line "),
+        ("shape", "failed in step 3: ValueError: "),
+    ],
+)
+def test_an_environment_that_breaks_is_named_with_the_step(
+    fault: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "pettingzoo:small_zoo.Faulty"
+    flags = ["--method=vdn", f"--env.fault={fault}", "--out", str(tmp_path / "run"), "--quiet"]
+    assert main(["train", name, *flags]) == 1
+    errors = capsys.readouterr().err
+    assert f"{name} {says}" in errors
+    assert errors.count("\n") == 1

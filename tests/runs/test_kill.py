@@ -112,5 +112,7 @@ def test_a_second_process_refuses_and_a_dead_one_does_not_matter(
     text = (run / "config.toml").read_text()
     last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["epoch"]
     (run / "config.toml").write_text(text.replace("epochs = 100000", f"epochs = {last + 3}"))
-    assert main(["resume", str(run)]) == 0
+    assert main(["resume", str(run)]) == 2  # fewer epochs change the schedules
+    assert "epochs was 100000 and is" in capsys.readouterr().err
+    assert main(["resume", str(run), "--changed"]) == 0
     assert lines_of(run) == last + 3

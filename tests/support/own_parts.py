@@ -1,6 +1,7 @@
 """Parts of a user, named as `own_parts:Name` in tests, some of them wrong."""
 
 import equinox as eqx
+import jax.numpy as jnp
 import optax
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon
@@ -35,6 +36,59 @@ class Door(Environment):
 
     def scene(self, state):
         return self.game.scene(state)
+
+
+class Rude(Environment):
+    """It fails when it is made."""
+
+    name = "rude"
+    spec: EnvSpec
+    max_steps = 1
+
+    def __init__(self) -> None:
+        raise KeyError("no such key")
+
+    def reset(self, key):
+        raise NotImplementedError
+
+    def step(self, key, state, actions):
+        raise NotImplementedError
+
+    def scene(self, state):
+        raise NotImplementedError
+
+
+class Wrong(Environment):
+    """The wall with a failing reset, or with a step of another shape."""
+
+    name = "wrong"
+    spec = EnvSpec(num_agents=2, num_actions=2, observation_size=1, state_size=1)
+    max_steps = 1
+    fails: bool
+
+    def reset(self, key):
+        if self.fails:
+            raise KeyError("reset")
+        return make("wall", num_agents=2).reset(key)
+
+    def step(self, key, state, actions):
+        state, time_step = make("wall", num_agents=2).step(key, state, actions)
+        wide = jnp.zeros((2, 3))
+        # Not through the constructor, which checks types in tests.
+        return state, eqx.tree_at(lambda step: step.observation, time_step, wide)
+
+    def scene(self, state):
+        return make("wall", num_agents=2).scene(state)
+
+
+def BadReset() -> Environment:  # noqa: N802
+    """Make an environment whose reset fails."""
+    return Wrong(fails=True)
+
+
+def BadShape() -> Environment:  # noqa: N802
+    """Make an environment whose step returns another shape."""
+    return Wrong(fails=False)
 
 
 class Other(eqx.Module):

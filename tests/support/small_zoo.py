@@ -149,3 +149,27 @@ class Guess(ParallelEnv):
 def not_an_environment(**keywords: Any) -> None:
     """Must never be called by its name alone."""
     raise AssertionError(f"called with {keywords}")
+
+
+class Faulty(Ladder):
+    """A ladder that breaks: in its second reset, in step 3, or by a longer observation there."""
+
+    metadata: ClassVar = {"name": "faulty"}
+
+    def __init__(self, fault: str = "step") -> None:
+        super().__init__()
+        self.fault, self.resets = fault, 0
+
+    def reset(self, seed: int | None = None, options: Any = None) -> tuple[dict, dict]:
+        self.resets += 1
+        if self.fault == "reset" and self.resets == 2:
+            raise KeyError("worn out")
+        return super().reset(seed, options)
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
+        seen, *others = super().step(actions)
+        if self.time == 3 and self.fault == "step":
+            raise ZeroDivisionError("a rung broke")
+        if self.time == 3 and self.fault == "shape":
+            seen["long"] = np.zeros(7)
+        return (seen, *others)

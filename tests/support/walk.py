@@ -42,6 +42,7 @@ class Walk(Environment[WalkState]):
         return state, tell(state, jnp.asarray(False), jnp.asarray(False))
 
     def step(self, key, state, actions):
+        actions = self.as_actions(actions, no_op=STAY)
         allowed = jnp.take_along_axis(allowed_moves(state.cells), actions[:, None], 1)[:, 0]
         slips = jax.random.bits(key, (NUM_AGENTS,)) % 10 == 0
         actions = jnp.where(allowed & ~slips, actions, STAY)
@@ -94,6 +95,7 @@ class Broken(Environment[WalkState]):
     max_steps: int = Walk.max_steps
     on_reset: Callable = lambda result, key: result
     on_step: Callable = lambda result, key, state, actions: result
+    on_actions: Callable = lambda actions: actions
     on_scene: Callable = lambda scene: scene
     on_positions: Callable = lambda places: places
     team_reward: str = "sum"
@@ -105,6 +107,7 @@ class Broken(Environment[WalkState]):
         return self.on_reset(Walk().reset(key), key)
 
     def step(self, key, state, actions):
+        actions = self.on_actions(actions)
         return self.on_step(Walk().step(key, state, actions), key, state, actions)
 
     def scene(self, state):

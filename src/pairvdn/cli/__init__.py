@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 import pairvdn
@@ -25,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("pairvdn.cli.listing:main", "list environments, methods, presets and more"),
     "play": ("pairvdn.cli.play:main", "play one agent, with the keyboard"),
     "plot": ("pairvdn.cli.plot:main", "draw learning curves"),
-    "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped"),
+    "resume": ("pairvdn.cli.resume:main", "resume a run that was stopped, or extend one"),
     "study": ("pairvdn.cli.study:main", "train many runs from one file; tables and figures"),
     "train": ("pairvdn.cli.train:main", "train from a preset, or your own environment"),
     "watch": ("pairvdn.cli.watch:main", "show what the agents of a run do, and why"),
@@ -57,17 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, *arguments: str) -> int:
     """Run a sub-command; errors that the user can fix take one line, a bug is a traceback."""
     from pairvdn.config.errors import ConfigError, one_line
+    from pairvdn.envs import StepError
     from pairvdn.learning import Diverged
     from pairvdn.runs.errors import FolderError, Interrupted, RunError
     from pairvdn.viewing import MissingPackageError
 
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: (
+        f"warning: {' '.join(str(message).split())}\n"
+    )
     try:
         return command(arguments)
     except (ConfigError, FolderError) as error:
         return _fail(2, one_line(error))
-    except (RunError, Diverged, MissingPackageError) as error:
+    except (RunError, Diverged, MissingPackageError, StepError) as error:
         return _fail(1, one_line(error))
     except Interrupted as stop:
         return _fail(128 + stop.signum, one_line(stop))
@@ -75,6 +81,8 @@ def _run(name: str, *arguments: str) -> int:
         if error.filename is None:
             raise
         return _fail(1, f"{error.filename}: {error.strerror}")
+    finally:
+        warnings.formatwarning = usual
 
 
 def _fail(code: int, message: str) -> int:

@@ -8,7 +8,8 @@ from pairvdn.runs.analysis.compare import Comparison, Row, compare
 
 ABOUT = """Evaluate several runs and compare them: mean and interquartile mean of the last
 checkpoints, mean of the best ones, and the probability that a seed of a method beats a seed of the
-first method (0.5: neither is better). Runs of one method and task are pooled. Brackets are 95 %
+first method (0.5: neither is better). Runs of one method, task and settings are pooled; settings
+that differ name the rows. The folder of a study stands for all of its runs. Brackets are 95 %
 bootstrap intervals over training seeds, or over episodes if there is one seed."""
 
 

@@ -1,11 +1,11 @@
 """`pairvdn evaluate`: the learned value of a run in numbers with intervals."""
 
-import json
 from collections.abc import Sequence
 
 from pairvdn.cli.flags import Parser, episode_settings
 from pairvdn.cli.tables import interval, table
 from pairvdn.runs.analysis.evaluate import Evaluated, evaluate
+from pairvdn.runs.files import to_json
 
 ABOUT = """Play greedy episodes with the learned value of a run, or of each seed of a folder of
 runs. Prints the mean with a 95 % bootstrap interval: over the episodes of one training seed, or
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_trust()
     given = parser.parse_all(arguments)
     evaluated = evaluate(given.run, episode_settings(given), trust=given.trust)
-    print(json.dumps(evaluated.to_dict()) if given.json else _text(evaluated))
+    print(to_json(evaluated.to_dict()) if given.json else _text(evaluated))
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import IO, Protocol, cast, runtime_checkable
 import numpy as np
 
 from pairvdn.runs.epochs import Report
-from pairvdn.runs.folder import CLOCK
+from pairvdn.runs.metrics import CLOCK
 
 OnEpoch = Callable[[Report], None]
 Say = Callable[[str], None]

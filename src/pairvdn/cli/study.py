@@ -1,7 +1,6 @@
 """`pairvdn study run|table|figure|list|tune`: many runs from one file, and tables of them."""
 
 import argparse
-import tomllib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from pairvdn.cli.study_output import figure_main, print_table, table_main
 from pairvdn.cli.study_progress import cells_progress
 from pairvdn.cli.tables import table
 from pairvdn.config.errors import ConfigError
+from pairvdn.config.toml import values_of
 from pairvdn.runs.errors import FolderError, Interrupted
 from pairvdn.studies import (
     Executor,
@@ -102,12 +102,7 @@ def _field(text: str) -> tuple[str, Any]:
     field, equals, value = text.partition("=")
     if not equals:
         raise ConfigError(f"--set needs FIELD=VALUE, for example epochs=2, not {text!r}.")
-    for candidate in (value, f"[{value}]"):
-        try:
-            return field, tomllib.loads(f"value = {candidate}")["value"]
-        except tomllib.TOMLDecodeError:
-            continue
-    return field, value
+    return field, next(iter(values_of(value)), value)
 
 
 def _add_ray(parser: Parser) -> None:

@@ -21,10 +21,10 @@ from pairvdn.cli.progress import progress
 from pairvdn.config import Config, load_preset
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import is_preset
+from pairvdn.config.toml import flat, read_toml_file
 from pairvdn.envs import external
 from pairvdn.runs import train
 from pairvdn.runs.loggers import Logger, has_tensorboard, require_wandb, tensorboard, wandb
-from pairvdn.studies.records import flat
 
 ABOUT = """Train from a preset: ENV/METHOD is our own recipe, ENV/METHOD-paper has the paper's
 hyper-parameters; `pairvdn list` names them all. Instead of a preset, name
@@ -100,10 +100,7 @@ def _read(preset: str, *, trust: bool) -> Config:
         return load_preset(preset)
     if trust:
         find_modules_here()
-    try:
-        return Config.from_toml(Path(preset).read_text(encoding="utf-8"), trust=trust)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{preset} cannot be read: {error}") from error
+    return Config.from_dict(read_toml_file(preset), trust=trust)
 
 
 def _with_installation(preset: str, error: ConfigError) -> ConfigError:

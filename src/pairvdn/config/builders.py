@@ -42,8 +42,27 @@ def _paper_updates(
     batch_size: int,
     **_: Any,
 ) -> int:
-    sizes = (random_steps + steps_per_epoch * (epoch + 1) for epoch in range(num_epochs))
-    return sum(min(size, replay_capacity) // max(1, batch_size) for size in sizes)
+    """A pass over the replay after each epoch: while it grows, then when it is full."""
+    first, step, batch = random_steps + steps_per_epoch, max(1, steps_per_epoch), max(1, batch_size)
+    growing = min(num_epochs, max(0, -((first - replay_capacity) // step)))
+    full = (num_epochs - growing) * (replay_capacity // batch)
+    return _sum_of_floors(growing, batch, step, first) + full
+
+
+def _sum_of_floors(count: int, divisor: int, slope: int, start: int) -> int:
+    """The sum of (slope * i + start) // divisor for i < count, in as many steps as Euclid's."""
+    total, sign = 0, 1
+    while count > 0:
+        total += sign * (count * (count - 1) // 2 * (slope // divisor) + count * (start // divisor))
+        slope, start = slope % divisor, start % divisor
+        rows = (slope * (count - 1) + start) // divisor
+        if slope == 0 or rows == 0:
+            break
+        # Count the points under the line by rows instead of columns.
+        total += sign * rows * (count - 1)
+        sign = -sign
+        count, divisor, slope, start = rows, slope, divisor, divisor - start - 1
+    return total
 
 
 def _parallel_updates(

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pairvdn.checks import hint
+from pairvdn.checks import INT32, hint, raised
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS, constructor, require_made
 from pairvdn.config.schema import (
@@ -33,7 +33,7 @@ class Component:
         known = known_arguments(self.kind, self.name, self.arguments)
         given = checked_arguments(self.kind, f"{self.kind} {self.name!r}", known, self.arguments)
         defaults = {
-            key: convert(f"{self.kind}.{key}", argument.kind, argument.default)
+            key: convert(f"{self.kind}.{key}", argument.kind, argument.default, INT32)
             for key, argument in known.items()
             if argument.default is not NOT_GIVEN
         }
@@ -43,7 +43,7 @@ class Component:
     def build(self, **provided: Any) -> Any:
         """Call the constructor with its arguments and the `provided` ones that it has.
 
-        Its ValueError or ImportError becomes a `ConfigError`.
+        An error of a constructor becomes a `ConfigError` that names it.
         """
         self._require_all()
         build = constructor(self.kind, self.name)
@@ -54,6 +54,10 @@ class Component:
             raise
         except (ValueError, ImportError) as error:
             raise ConfigError(f"{self.kind}: {one_line(error)}") from error
+        except Exception as error:  # a class of a user may raise anything
+            raise ConfigError(
+                f"{self.kind} {self.name!r} cannot be made: {raised(error)}"
+            ) from error
         require_made(self.kind, self.name, made)
         return made
 
@@ -86,4 +90,7 @@ def checked_arguments(
     for key in given:
         if key not in known:
             raise ConfigError(f"{owner} has no argument {key!r}; {hint(key, known)}")
-    return {key: convert(f"{where}.{key}", known[key].kind, value) for key, value in given.items()}
+    return {
+        key: convert(f"{where}.{key}", known[key].kind, value, INT32)
+        for key, value in given.items()
+    }

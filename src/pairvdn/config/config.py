@@ -1,7 +1,6 @@
 """The complete description of a run as data: checked, written as TOML, and built."""
 
 import dataclasses
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -10,15 +9,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from pairvdn import envs
 from pairvdn.acting.policy import tables
-from pairvdn.checks import hint, require_at_least
+from pairvdn.checks import hint, require_at_least, require_within, shown
 from pairvdn.config import builders, registry
 from pairvdn.config.components import Component, checked_arguments, known_arguments
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import KINDS
 from pairvdn.config.schema import NOT_GIVEN, Argument, convert, fields_of, record_from
-from pairvdn.config.toml import to_toml
-from pairvdn.envs import Task
+from pairvdn.config.toml import read_toml, to_toml
+from pairvdn.envs import ContractError, Environment, Task, require_shapes, require_size
 from pairvdn.learning import Learner
 from pairvdn.types import PRNGKey
 from pairvdn.values import Value
@@ -57,7 +57,8 @@ class Evaluation:
     episodes: int = 20
 
     def __post_init__(self) -> None:
-        require_at_least(1, every=self.every, episodes=self.episodes)
+        require_at_least(1, every=self.every)
+        require_within(1, 100_000, episodes=self.episodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,11 +72,13 @@ class Checkpoints:
         every: least number of epochs between two checkpoints
         seconds: least time between two checkpoints, in seconds
         keep: number of checkpoints that are kept
+        keep_replay: whether a finished run keeps its replay, so that it can be extended bit for bit
     """
 
     every: int = 1
     seconds: float = 30.0
     keep: int = 3
+    keep_replay: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, every=self.every, keep=self.keep)
@@ -142,7 +145,7 @@ class Config:
                     f"A config has no key {key!r}; {hint(key, {*general, *SECTIONS})}"
                 )
             if key not in general and not isinstance(value, Mapping):
-                raise ConfigError(f"{key} must be a table of keys, not {value!r}.")
+                raise ConfigError(f"{key} must be a table of keys, not {shown(value)}.")
         if not trust:
             registry.require_trust(given)
         parts: dict[str, Any] = {kind: _component(kind, given.get(kind, {})) for kind in KINDS}
@@ -160,10 +163,7 @@ class Config:
     @staticmethod
     def from_toml(text: str, *, trust: bool = True) -> "Config":
         """Read the text of a config file; `trust` is as in `from_dict`."""
-        try:
-            return Config.from_dict(tomllib.loads(text), trust=trust)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"The config is not TOML: {one_line(error)}") from error
+        return Config.from_dict(read_toml(text, "The config"), trust=trust)
 
     def replace(self, changes: Mapping[str, Any]) -> "Config":
         """A config with changed values; keys are dotted, `{"env.num_boxes": 8, "epochs": 2}`.
@@ -189,8 +189,7 @@ class Config:
 
     def build_env(self) -> Task:
         """The environment of evaluations; training uses it too unless `training_env` differs."""
-        env: Task = self.env.build()
-        return env
+        return _built_env(self.env)
 
     def make_value(self, env: Task, *, key: PRNGKey) -> Value[Any]:
         """A new value of this method for the sizes of `env`."""
@@ -244,7 +243,7 @@ class Config:
         if not self.training_env:
             return env
         arguments = {**self.env.arguments, **self.training_env}
-        other: Task = Component("env", self.env.name, arguments).build()
+        other = _built_env(Component("env", self.env.name, arguments))
         for size in ("num_agents", "num_actions", "observation_size", "state_size"):
             if getattr(env, size) != getattr(other, size):
                 raise ConfigError(
@@ -252,6 +251,18 @@ class Config:
                     f"{getattr(env, size)} to {getattr(other, size)}."
                 )
         return other
+
+
+def _built_env(component: Component) -> Task:
+    """The environment; that of another package must also return what it declares."""
+    env: Task = component.build()
+    try:
+        require_size(env)
+        if isinstance(env, Environment) and component.name not in envs.names():
+            require_shapes(env)
+    except (ValueError, ContractError) as error:
+        raise ConfigError(f"env {component.name!r}: {one_line(error)}") from error
+    return env
 
 
 def record_arguments(name: str) -> dict[str, Argument]:

@@ -8,7 +8,6 @@ names the method.
 import dataclasses
 import functools
 import inspect
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -18,6 +17,7 @@ from pairvdn.config import registry
 from pairvdn.config.config import SECTIONS, Config, kept_arguments
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.registry import KINDS
+from pairvdn.config.toml import read_toml
 from pairvdn.envs import HostEnvironment, external
 
 OWN, ON_HOST = "own", "pettingzoo"  # files for environments that have none
@@ -171,7 +171,7 @@ def _files() -> frozenset[str]:
 def _recipe(stem: str) -> Recipe:
     """The recipe of a file, with the settings of its `base` below its own."""
     file = resources.files("pairvdn") / "presets" / f"{stem}.toml"
-    keys = tomllib.loads(file.read_text(encoding="utf-8"))
+    keys = read_toml(file.read_text(encoding="utf-8"), file.name)
     below = _recipe(keys.pop("base")) if "base" in keys else Recipe("", {}, {})
     variants = {key: keys.pop(key) for key in list(keys) if _is_variant(key, keys[key])}
     recipe = _layered(below, keys)

@@ -29,7 +29,7 @@ import optax
 
 from pairvdn import envs, values
 from pairvdn.acting.exploration import Exploration
-from pairvdn.checks import hint
+from pairvdn.checks import hint, raised
 from pairvdn.config.builders import EXPLORATIONS, OPTIMISERS, SCHEDULES
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.envs import Task, external
@@ -118,6 +118,8 @@ def constructor(kind: str, name: str) -> Callable[..., Any]:
             return envs.constructor(name)
         except (ValueError, ImportError) as error:
             raise ConfigError(one_line(error)) from error
+        except (Exception, SystemExit) as error:  # other packages may raise anything
+            raise ConfigError(f"{name} cannot be imported: {raised(error)}") from error
     return _of_module(section, name)
 
 
@@ -191,10 +193,8 @@ def _imported(section: Kind, name: str, path: str) -> ModuleType:
         raise ConfigError(
             f"There is no module {missing!r} for the {section.title} {name}."
         ) from error
-    except Exception as error:  # user code may raise anything
-        raise ConfigError(
-            f"{path} cannot be imported: {type(error).__name__}: {one_line(error)}"
-        ) from error
+    except (Exception, SystemExit) as error:  # user code may raise anything
+        raise ConfigError(f"{path} cannot be imported: {raised(error)}") from error
 
 
 def _nearly_external(section: Kind, path: str) -> bool:

@@ -10,18 +10,19 @@ import functools
 import inspect
 import math
 import re
-import tomllib
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, Union
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, shown
 from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.toml import values_of
 
 Record = TypeVar("Record")
 
+INT64 = 2**63 - 1
 NOT_GIVEN: Any = object()  # a default that only the constructor knows
 # The type of an argument without an annotation.
 PLAIN: Any = bool | int | float | str | None
@@ -158,11 +159,17 @@ def _is_sequence(origin: Any) -> bool:
     return inspect.isclass(origin) and issubclass(origin, Sequence)
 
 
-def convert(where: str, kind: Any, value: Any) -> Any:
-    """The value as this type, or `ConfigError`; integers are valid floats."""
+def convert(where: str, kind: Any, value: Any, most: int = INT64) -> Any:
+    """The value as this type, or `ConfigError`; integers are valid floats.
+
+    Whole numbers must be from -`most` to `most`.
+    """
     converted = _convert(kind, value)
     if converted is NOT_GIVEN:
-        raise ConfigError(f"{where} must be {describe(kind)}, not {value!r}.")
+        raise ConfigError(f"{where} must be {describe(kind)}, not {shown(value)}.")
+    for number in converted if isinstance(converted, tuple) else (converted,):
+        if isinstance(number, int) and abs(number) > most:
+            raise ConfigError(f"{where} must be at most {most}, not {shown(number)}.")
     return converted
 
 
@@ -171,20 +178,12 @@ def parse(where: str, kind: Any, text: str) -> Any:
 
     `64,64` and `[64, 64]` are the same.
     """
-    for candidate in (text, f"[{text}]"):
-        try:
-            value = tomllib.loads(f"value = {candidate}")["value"]
-        except tomllib.TOMLDecodeError:
-            continue
-        converted = _convert(kind, value)
-        if converted is not NOT_GIVEN:
-            return converted
-    words = _convert(kind, text)
-    if words is NOT_GIVEN:
-        words = _convert(kind, text.split(","))
-    if words is NOT_GIVEN:
-        raise ConfigError(f"{where} must be {describe(kind)}, not {text!r}.")
-    return words
+    candidates = [*values_of(text), text, text.split(",")]
+    fitting = (value for value in candidates if _convert(kind, value) is not NOT_GIVEN)
+    value = next(fitting, NOT_GIVEN)
+    if value is NOT_GIVEN:
+        raise ConfigError(f"{where} must be {describe(kind)}, not {shown(text)}.")
+    return convert(where, kind, value)
 
 
 def describe(kind: Any) -> str:
@@ -244,8 +243,13 @@ def _none_first(kind: Any) -> bool:
 
 
 def _number(value: Any) -> Any:
-    whole_or_float = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if whole_or_float and not math.isnan(value) else NOT_GIVEN
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return NOT_GIVEN
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return NOT_GIVEN
+    return NOT_GIVEN if math.isnan(number) else number
 
 
 # TOML has no null: None is written "none".

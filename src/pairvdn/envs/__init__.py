@@ -1,10 +1,11 @@
 """Environments as pure JAX functions, built by name with `make`."""
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, raised, shown
 from pairvdn.envs import external
 from pairvdn.envs.adapters.jaxmarl import from_jaxmarl, to_jaxmarl
 from pairvdn.envs.adapters.pettingzoo import from_pettingzoo, to_pettingzoo
@@ -20,10 +21,12 @@ from pairvdn.envs.base import (
     HostEnvironment,
     HostStep,
     Share,
+    StepError,
     Task,
+    require_size,
     seconds_per_step,
 )
-from pairvdn.envs.check import ContractError, check_env
+from pairvdn.envs.check import ContractError, check_env, require_shapes
 from pairvdn.envs.external import is_external
 
 # One line per environment: its id and its constructor, which is imported on first use.
@@ -67,8 +70,27 @@ def constructor(name: str) -> Callable[..., Task]:
 
 
 def make(name: str, /, **arguments: Any) -> Environment[Any]:
-    """Build the environment called `name`; `arguments` go to its constructor."""
-    env = constructor(name)(**arguments)
+    """Build the environment called `name`; `arguments` go to its constructor.
+
+    Raises ValueError, naming the argument, for any that does not exist or does not fit.
+    """
+    if not isinstance(name, str):
+        raise ValueError(f"The name of an environment must be a string, not {shown(name)}.")
+    build = constructor(name)
+    parameters = inspect.signature(build).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        for key in arguments:
+            if key not in parameters:
+                raise ValueError(f"{name} has no argument {key!r}; {hint(key, parameters)}")
+    try:
+        env = build(**arguments)
+        require_size(env)
+    except (ValueError, ImportError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{name} cannot be made with {shown(arguments)}: {raised(error)}"
+        ) from error
     if not isinstance(env, Environment):
         raise ValueError(
             f"{name} is stepped in Python and is not a pure function; "
@@ -90,6 +112,7 @@ __all__ = [
     "HostEnvironment",
     "HostStep",
     "Share",
+    "StepError",
     "Task",
     "check_env",
     "constructor",
@@ -98,6 +121,8 @@ __all__ = [
     "is_external",
     "make",
     "names",
+    "require_shapes",
+    "require_size",
     "seconds_per_step",
     "to_jaxmarl",
     "to_pettingzoo",

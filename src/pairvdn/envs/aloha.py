@@ -106,6 +106,7 @@ class Aloha(Environment[AlohaState]):
         self, key: PRNGKey, state: AlohaState, actions: Int32[Array, " n"]
     ) -> tuple[AlohaState, TimeStep]:
         """Send and pay, then new messages arrive."""
+        actions = self.as_actions(actions, no_op=None)
         sending = actions == SEND
         jammed = jnp.any(jnp.asarray(neighbours(self.graph)) & sending[None], axis=1)
         sent = sending & (state.queues > 0)

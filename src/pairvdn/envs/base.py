@@ -6,14 +6,24 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Float32, Int32
 
+from pairvdn.checks import require_shape, shown
 from pairvdn.envs.scene import Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 State = TypeVar("State")
 TeamReward = Literal["sum", "mean"]
 SECONDS_PER_TURN = 0.2  # where time is counted in turns: slow enough to follow
+
+
+# A larger observation or state is a slip of the keyboard, and does not fit a replay.
+_MOST_NUMBERS = 10_000_000
+
+
+class StepError(RuntimeError):
+    """An environment of another library failed in `reset` or `step`."""
 
 
 class Task(eqx.Module):
@@ -59,6 +69,8 @@ class Environment(Task, Generic[State]):
     - `step` never resets: the last step of an episode returns the final observation with
       `terminated` or `truncated` set.
     - A masked action acts as the environment's no-op.
+    - An action that does not exist is a ValueError, and acts as the no-op inside `jax.jit`, where
+      values are not known: `as_actions` does both.
     - `reward` is the sum of `agent_rewards`, or their mean if the environment declares
       `team_reward = "mean"`.
     - All randomness comes from `key`; the same key gives the same bits.
@@ -79,6 +91,21 @@ class Environment(Task, Generic[State]):
     @abc.abstractmethod
     def scene(self, state: State) -> Scene:
         """Describe what to draw, as data."""
+
+    def as_actions(self, actions: Any, *, no_op: int | None = 0) -> Int32[Array, " n"]:
+        """The argument of `step` as int32[n]; ValueError if it is not a joint action.
+
+        Inside `jax.jit` the values are not known: there an action that does not exist becomes
+        `no_op`, or stays as it is (None) if `step` ignores it anyway.
+        """
+        spec = self.spec
+        if not isinstance(actions, Tracer):
+            return jnp.asarray(concrete_actions(actions, spec))
+        _require_actions(actions.shape, actions.dtype, spec)
+        if no_op is None:
+            return actions.astype(jnp.int32)
+        exists = (actions >= 0) & (actions < spec.num_actions)
+        return jnp.where(exists, actions, no_op).astype(jnp.int32)
 
     def time_step(
         self,
@@ -117,6 +144,35 @@ class Environment(Task, Generic[State]):
             agent_rewards=rewards,
             terminated=jnp.asarray(terminated),
             truncated=jnp.asarray(truncated),
+        )
+
+
+def concrete_actions(actions: Any, spec: EnvSpec) -> Int32[np.ndarray, " n"]:
+    """A joint action in NumPy; ValueError unless it has an existing action for each agent."""
+    try:
+        joint = np.asarray(actions)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"actions must be whole numbers, not {shown(actions)}.") from error
+    _require_actions(joint.shape, joint.dtype, spec)
+    if joint.min() < 0 or joint.max() >= spec.num_actions:
+        raise ValueError(f"actions must be from 0 to {spec.num_actions - 1}, not {joint.tolist()}.")
+    return joint.astype(np.int32)
+
+
+def _require_actions(shape: tuple[int, ...], dtype: Any, spec: EnvSpec) -> None:
+    require_shape("actions", shape, num_agents=spec.num_agents)
+    if not jnp.issubdtype(dtype, jnp.integer):
+        raise ValueError(f"actions must be whole numbers, not {dtype}.")
+
+
+def require_size(task: Task) -> None:
+    """Raise ValueError for an environment too large to be played."""
+    spec = task.spec
+    numbers = spec.num_agents * (spec.observation_size + spec.num_actions) + spec.state_size
+    if numbers > _MOST_NUMBERS:
+        raise ValueError(
+            f"{task.name} is too large: {spec.num_agents} agents observe {spec.observation_size} "
+            f"numbers each, and the state has {spec.state_size}."
         )
 
 

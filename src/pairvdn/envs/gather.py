@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.checks import number_within, whole_number
+from pairvdn.checks import MOST_AGENTS, number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.grid import MOVES, centres, grid_lines, same_cell, upright
 from pairvdn.envs.scene import Circles, Rectangles, Scene
@@ -112,7 +112,7 @@ class Gather(Environment[GatherState]):
     def __init__(
         self, num_agents: int = 5, max_steps: int = 8, approach_reward: float | int = 0.0
     ) -> None:
-        n = whole_number("num_agents", num_agents, 2)
+        n = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
         self.spec = EnvSpec(
             num_agents=n,
             num_actions=len(DISPLACEMENTS),
@@ -137,6 +137,7 @@ class Gather(Environment[GatherState]):
         self, key: PRNGKey, state: GatherState, actions: Int32[Array, " n"]
     ) -> tuple[GatherState, TimeStep]:
         """Move all agents at the same time. Nothing is random, so `key` is not used."""
+        actions = self.as_actions(actions, no_op=self.action_names.index("stay"))
         del key
         displacements = jnp.asarray(DISPLACEMENTS)[actions]
         agents = jnp.clip(state.agents + displacements, 0, jnp.asarray(LAST_CELL))

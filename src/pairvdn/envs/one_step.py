@@ -11,13 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Int32
 
-from pairvdn.checks import number_within, whole_number
+from pairvdn.checks import MOST_AGENTS, number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.scene import Circles, Lines, Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 # Nested tuples instead of arrays keep a game hashable, which `jax.jit(env.step)` needs.
 Table = tuple[tuple[float, ...], ...]
+
+
+MOST_ACTIONS = 100  # of an agent in a game of random tables
 
 
 class Payoff(eqx.Module):
@@ -143,6 +146,7 @@ class OneStepGame(Environment[OneStepState]):
         self, key: PRNGKey, state: OneStepState, actions: Int32[Array, " n"]
     ) -> tuple[OneStepState, TimeStep]:
         """Pay for the joint action and end the episode."""
+        actions = self.as_actions(actions)
         del key, state
         return OneStepState(actions), self._time_step(self.payoff(actions), terminated=True)
 
@@ -217,7 +221,7 @@ def wall(num_agents: int = 2) -> OneStepGame:
     Args:
         num_agents: Number of agents.
     """
-    num_agents = whole_number("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
     return OneStepGame("wall", num_agents, 2, WallPayoff(), 1.0, ("rest", "hit"))
 
 
@@ -227,7 +231,7 @@ def wall_graded(num_agents: int = 4) -> OneStepGame:
     Args:
         num_agents: Number of agents.
     """
-    num_agents = whole_number("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
     return OneStepGame("wall-graded", num_agents, 2, GradedWallPayoff(), 1.0, ("rest", "hit"))
 
 
@@ -237,7 +241,7 @@ def crossroads(num_agents: int = 4) -> OneStepGame:
     Args:
         num_agents: Number of agents.
     """
-    num_agents = whole_number("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
     best = float(num_agents // 2)
     return OneStepGame("crossroads", num_agents, 2, CrossroadsPayoff(), best, ("stop", "go"))
 
@@ -248,7 +252,7 @@ def crossroads_all(num_agents: int = 4) -> OneStepGame:
     Args:
         num_agents: Number of agents.
     """
-    num_agents = whole_number("num_agents", num_agents, 2)
+    num_agents = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
     return OneStepGame("crossroads-all", num_agents, 2, CrossroadsAllPayoff(), 1.0, ("stop", "go"))
 
 
@@ -260,8 +264,8 @@ def ring_game(num_agents: int = 4, num_actions: int = 3, seed: int = 0) -> OneSt
         num_actions: Number of actions of each agent.
         seed: Seed of the tables.
     """
-    num_agents = whole_number("num_agents", num_agents, 2)
-    num_actions = whole_number("num_actions", num_actions, 2)
+    num_agents = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
+    num_actions = whole_number("num_actions", num_actions, 2, MOST_ACTIONS)
     seed = whole_number("seed", seed, 0)
     tables, best = draw_ring_tables(num_agents, num_actions, seed)
     payoff = RingTablesPayoff(

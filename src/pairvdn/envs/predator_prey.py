@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.checks import number_within, whole_number
+from pairvdn.checks import MOST_AGENTS, number_within, whole_number
 from pairvdn.envs.base import Environment
 from pairvdn.envs.grid import MOVES, centres, grid_lines, inside, same_cell, upright
 from pairvdn.envs.scene import Circles, Scene
@@ -17,6 +17,7 @@ from pairvdn.types import EnvSpec, PRNGKey, TimeStep
 
 STAY, CATCH = len(MOVES), len(MOVES) + 1
 NUM_ACTIONS = CATCH + 1
+MOST_CELLS = 1000  # in a row of the map
 DISPLACEMENTS = np.array([*MOVES, (0, 0), (0, 0)], np.int32)  # of each action
 CATCHERS = 2  # predators that must catch at once
 CAPTURE = 10.0  # the reward for it
@@ -211,9 +212,9 @@ class PredatorPrey(Environment[PredatorPreyState]):
         max_steps: int = 200,
     ) -> None:
         self.penalty = number_within("penalty", penalty, -jnp.inf, 0)
-        n = whole_number("num_predators", num_predators, 2)
-        self.num_prey = whole_number("num_prey", num_prey, 1)
-        self.size = whole_number("size", size, 2)
+        n = whole_number("num_predators", num_predators, 2, MOST_AGENTS)
+        self.num_prey = whole_number("num_prey", num_prey, 1, MOST_AGENTS)
+        self.size = whole_number("size", size, 2, MOST_CELLS)
         self.max_steps = whole_number("max_steps", max_steps, 1)
         if num_predators + num_prey > size * size:
             raise ValueError(
@@ -237,6 +238,7 @@ class PredatorPrey(Environment[PredatorPreyState]):
         self, key: PRNGKey, state: PredatorPreyState, actions: Int32[Array, " n"]
     ) -> tuple[PredatorPreyState, TimeStep]:
         """Predators move, then it is the prey's turn."""
+        actions = self.as_actions(actions, no_op=STAY)
         move_key, hunt_key = jax.random.split(key)
         may = jnp.take_along_axis(allowed(state, self.size), actions[:, None], axis=1)[:, 0]
         actions = jnp.where(may, actions, STAY)

@@ -131,6 +131,7 @@ class Sensor(Environment[SensorState]):
         self, key: PRNGKey, state: SensorState, actions: Int32[Array, " n"]
     ) -> tuple[SensorState, TimeStep]:
         """Scan and pay, then the targets move."""
+        actions = self.as_actions(actions, no_op=NOTHING)
         scanned = scanned_cells(actions)
         scans = jnp.sum(~same_cell(scanned, jnp.asarray(SENSORS)), dtype=jnp.float32)
         scanners = jnp.sum(same_cell(scanned[:, None], state.targets[None]), axis=0)

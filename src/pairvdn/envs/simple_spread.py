@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.checks import number_within, require_one_of, whole_number
+from pairvdn.checks import MOST_AGENTS, number_within, require_one_of, whole_number
 from pairvdn.envs.base import Environment, TeamReward
 from pairvdn.envs.scene import Circles, Scene
 from pairvdn.types import EnvSpec, PRNGKey, TimeStep
@@ -175,7 +175,7 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         max_steps: int = 25,
         team_reward: TeamReward = "sum",
     ) -> None:
-        n = whole_number("num_agents", num_agents, 2)
+        n = whole_number("num_agents", num_agents, 2, MOST_AGENTS)
         size = len(observation_names(n))
         self.spec = EnvSpec(
             num_agents=n,
@@ -205,6 +205,7 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         self, key: PRNGKey, state: SimpleSpreadState, actions: Int32[Array, " n"]
     ) -> tuple[SimpleSpreadState, TimeStep]:
         """Act once. Nothing is random, so `key` is not used."""
+        actions = self.as_actions(actions)
         del key
         position, velocity = advance(state.position, state.velocity, actions)
         state = SimpleSpreadState(position, velocity, state.landmarks, state.steps + 1)

@@ -1,5 +1,7 @@
 """The oracle: try every joint action."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
@@ -34,10 +36,12 @@ def brute_force(
     problem = problem_on_edges(payoffs, edges, utilities, mask, num_agents)
     assert problem.utilities is not None
     agents, actions = problem.utilities.shape
-    if actions**agents > LIMIT:
+    digits = agents * math.log10(actions)  # the number itself may have millions
+    if digits > math.log10(LIMIT) + 1e-9:
+        many = f"{10 ** (digits % 1):.1f}e+{int(digits):02d}"
         raise ValueError(
-            f"brute_force would try {actions}^{agents} = {actions**agents:.1e} joint actions, more "
-            f"than {LIMIT:.0e}; use ring, path, tree or successor (exact), or max_plus"
+            f"brute_force would try {actions}^{agents} = {many} joint actions, more than "
+            f"{LIMIT:.0e}; use ring, path, tree or successor (exact), or max_plus"
         )
     return maximise(_solve_brute_force, problem)
 

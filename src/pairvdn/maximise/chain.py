@@ -31,10 +31,8 @@ def ring(
 
     Ties: the smallest a_1, then the smallest a_n, then backwards from a_(n-1) to a_2 the smallest.
     """
-    payoffs = as_payoffs(payoffs, "n")
+    payoffs = as_payoffs(payoffs, "n", least=1)
     shape = payoffs.shape[:2]
-    if shape[0] == 0:
-        raise ValueError("payoffs must have shape [n, a, a] with at least one agent, got [0, ...]")
     problem = Problem(
         payoffs, ring_edges(shape[0]), as_utilities(utilities, shape), as_mask(mask, shape)
     )

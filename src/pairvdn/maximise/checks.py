@@ -22,13 +22,18 @@ def shape_text(shape: tuple[int | str, ...]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
-def as_payoffs(payoffs: Numbers, count: str) -> Array:
-    """Float array of square tables, `[count, a, a]`."""
+def as_payoffs(payoffs: Numbers, count: str, least: int = 0) -> Array:
+    """Float array of at least `least` square tables, `[count, a, a]`."""
     payoffs = _as_floats("payoffs", payoffs)
     shape = payoffs.shape
     if len(shape) != 3 or shape[1] != shape[2] or shape[2] == 0:
         raise ValueError(
             f"payoffs must have shape {shape_text((count, 'a', 'a'))} with at least one action, "
+            f"got {shape_text(shape)}"
+        )
+    if shape[0] < least:
+        raise ValueError(
+            f"payoffs must have shape {shape_text((count, 'a', 'a'))} with at least one agent, "
             f"got {shape_text(shape)}"
         )
     return payoffs
@@ -47,7 +52,7 @@ def as_mask(mask: Numbers | None, shape: tuple[int, ...]) -> Array | None:
     """Boolean array `[n, a]`, or None."""
     if mask is None:
         return None
-    mask = jnp.asarray(mask)
+    mask = as_array("mask", mask)
     if mask.dtype != jnp.bool_:
         raise ValueError(f"mask must be boolean (False: not allowed), got {mask.dtype}")
     _require_shape("mask", mask, shape)
@@ -56,7 +61,7 @@ def as_mask(mask: Numbers | None, shape: tuple[int, ...]) -> Array | None:
 
 def as_indices(name: str, indices: Numbers, shape: tuple[int, ...], limit: int | None) -> Array:
     """Integer array of this shape; values that are not traced must be below `limit`."""
-    indices = jnp.asarray(indices)
+    indices = as_array(name, indices)
     if indices.size == 0:
         indices = indices.astype(jnp.int32)
     if not jnp.issubdtype(indices.dtype, jnp.integer):
@@ -71,8 +76,20 @@ def as_indices(name: str, indices: Numbers, shape: tuple[int, ...], limit: int |
     return indices.astype(jnp.int32)
 
 
+def as_array(name: str, x: Numbers) -> Array:
+    """An array of numbers; whole ones must fit 32 bits, where JAX would cut them off."""
+    try:
+        if not isinstance(x, Array):
+            x = np.asarray(x)
+            if x.size and x.dtype.kind in "iu" and np.abs(x).max() > np.iinfo(np.int32).max:
+                raise ValueError("a whole number is too large")
+        return jnp.asarray(x)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+
+
 def _as_floats(name: str, x: Numbers) -> Array:
-    x = jnp.asarray(x)
+    x = as_array(name, x)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         raise ValueError(f"{name} must be real numbers, got {x.dtype}")
     if jnp.issubdtype(x.dtype, jnp.floating):

@@ -51,7 +51,7 @@ def successor(
     Ties: the smallest action at each root, then, away from the roots, the smallest of each agent
     given the action of the agent that it points to.
     """
-    payoffs = as_payoffs(payoffs, "n")
+    payoffs = as_payoffs(payoffs, "n", least=1)
     shape = payoffs.shape[:2]
     successors = as_indices("successors", successors, shape[:1], shape[0])
     problem = Problem(
@@ -77,7 +77,7 @@ def tree(
 
     Ties: the smallest action of the root, then the smallest of each agent given its parent's.
     """
-    payoffs = as_payoffs(payoffs, "n")
+    payoffs = as_payoffs(payoffs, "n", least=1)
     shape = payoffs.shape[:2]
     parents = as_indices("parents", parents, shape[:1], shape[0])
     _require_one_tree(parents)

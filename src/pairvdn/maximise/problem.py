@@ -4,6 +4,7 @@ maximise   sum over edges e = (i, j) of payoffs[e, a_i, a_j]
          + sum over agents i of utilities[i, a_i]
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,9 +17,11 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_at_least
-from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
+from pairvdn.maximise.checks import Numbers, as_array, as_indices, as_mask, as_payoffs, as_utilities
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.types import Maximum
+
+_MOST_ENTRIES = 10_000_000  # of utilities
 
 
 class Problem(eqx.Module):
@@ -49,7 +52,12 @@ def exact(solve: Callable[[Problem], tuple[Array, Array]]) -> Solver:
 
 
 def maximise(solver: Solver, problem: Problem) -> Maximum:
-    """Solve; this is the one place with the rules for masks, NaN and gradients."""
+    """Solve; this is the one place with the rules for types, masks, NaN and gradients."""
+    utilities = problem.utilities
+    if utilities is not None and utilities.dtype != problem.payoffs.dtype:
+        common = jnp.promote_types(problem.payoffs.dtype, utilities.dtype)
+        payoffs, utilities = problem.payoffs.astype(common), utilities.astype(common)
+        problem = Problem(payoffs, problem.edges, utilities, problem.mask)
     actions, value, bound = _solve(solver, problem)
     return Maximum(actions, value, bound)
 
@@ -112,6 +120,8 @@ def problem_on_edges(
         num_agents = _count_agents(edges, utilities, mask)
     require_at_least(1, num_agents=num_agents)
     shape = (num_agents, payoffs.shape[1])
+    if math.prod(shape) > _MOST_ENTRIES:
+        raise ValueError(f"{num_agents} agents with {shape[1]} actions each are too many")
     edges = as_indices("edges", edges, (payoffs.shape[0], 2), num_agents)
     utilities = as_utilities(utilities, shape)
     if utilities is None:
@@ -120,14 +130,15 @@ def problem_on_edges(
 
 
 def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | None) -> int:
-    for known in (utilities, mask):
+    for name, known in {"utilities": utilities, "mask": mask}.items():
         if known is not None:
-            return len(jnp.atleast_1d(jnp.asarray(known)))
+            return len(jnp.atleast_1d(as_array(name, known)))
     if isinstance(edges, Tracer):
         raise ValueError("num_agents must be given when edges are traced (inside jit or vmap)")
-    if np.size(edges) == 0:
+    edges = as_array("edges", edges)
+    if edges.size == 0:
         raise ValueError("num_agents must be given when there are no edges")
-    return int(np.max(np.asarray(edges))) + 1
+    return int(as_indices("edges", edges, edges.shape, None).max()) + 1
 
 
 def without_loops(problem: Problem) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:

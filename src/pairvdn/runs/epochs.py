@@ -12,9 +12,14 @@ import numpy as np
 from pairvdn.config.config import Config
 from pairvdn.config.errors import one_line
 from pairvdn.learning import LearnerState, Metrics, raise_if_diverged
+from pairvdn.runs import checkpoint
 from pairvdn.runs.errors import Interrupted, RunError
-from pairvdn.runs.folder import CLOCK, RunFolder, read_metrics
+from pairvdn.runs.folder import RunFolder
 from pairvdn.runs.loggers import Log
+from pairvdn.runs.memory import state_shape
+from pairvdn.runs.metrics import CLOCK, evaluations, read_metrics
+from pairvdn.runs.origin import origin_of
+from pairvdn.runs.refill import refill, rows_after
 from pairvdn.runs.saving import Rest, newest_sound, save, save_best, without_replay
 from pairvdn.runs.signals import StopRequest, stop_requested
 from pairvdn.runs.training import Training
@@ -27,11 +32,15 @@ _NOT_EXACT = (
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A training, a folder for each of its seeds, and the folder that the user named."""
+    """A training, a folder for each of its seeds, and the folder that the user named.
+
+    `acting` makes the same training without updates, to refill the replay of a finished run.
+    """
 
     config: Config
     folders: Sequence[RunFolder]
     training: Training
+    acting: Callable[[], Training]
     named: Path
 
 
@@ -70,11 +79,13 @@ class _Loop:
 
     def __init__(self, run: Run, say: Callable[[str], None]) -> None:
         self.config, self.folders, self.training = run.config, run.folders, run.training
-        self.named, self.say = run.named, say
+        self.acting, self.named, self.say = run.acting, run.named, say
         self.group = self.training.group
         newest = self.group.all_or_none(
-            lambda: newest_sound(self.folders, self.training.learner.shape(), say)
+            lambda: newest_sound(self.folders, state_shape(self.training.learner), say)
         )
+        stores = self.training.learner.replay_capacity is not None
+        self.has_replay = newest is None or newest.has_replay or not stores
         self.epoch = self.saved_at = 0 if newest is None else int(newest.states[0].epoch)
         self._require_same_start(-1 if newest is None else self.epoch)
         if newest is None:
@@ -84,7 +95,7 @@ class _Loop:
             self.state, self.seconds = self.training.join(newest.states), newest.seconds
             self._warn_if_not_exact(newest.devices)
         self.group.all_or_none(self._discard_later_epochs)
-        best = [_best_return(folder, self.epoch) for folder in self.folders]
+        best = [self._best_return(folder) for folder in self.folders]
         self.best: list[float] = self.group.first(np.array(best)).tolist()
         self.rest = Rest(self.config.checkpoints, self.epoch)
         self.saving = 0.0  # seconds
@@ -121,6 +132,8 @@ class _Loop:
             self.say(f"resuming after epoch {self.epoch} of {self.config.epochs}")
         if maximiser := self.training.learner.updater.maximiser:
             self.say(f"best joint actions by {maximiser}")
+        if not self.has_replay and self.epoch < self.config.epochs:
+            self._refill()
         self.say("compiling an epoch ...")
         self.training.compile(self.state)
         began, first = time.monotonic(), self.epoch
@@ -130,9 +143,9 @@ class _Loop:
             for seed, line in zip(self.training.seeds, lines, strict=True):
                 for log in loggers:
                     log(seed, line)
-            due = self.epoch == self.config.epochs or self.rest.is_over(self.epoch)
-            if self.group.largest(due):
-                self._save()
+            ended = self.epoch == self.config.epochs or self._has_diverged()
+            if self.group.largest(ended or self.rest.is_over(self.epoch)):
+                self._save(ended=ended)
             pace = (time.monotonic() - began) / (self.epoch - first)
             left = pace * (self.config.epochs - self.epoch)
             on_epoch(Report(self.epoch, self.config.epochs, lines, left))
@@ -141,6 +154,15 @@ class _Loop:
         if self.epoch > first:
             took = time.monotonic() - began
             self.say(f"trained for {took:.0f} s, {self.saving / took:.1%} of it for saving")
+
+    def _refill(self) -> None:
+        rows = rows_after(self.training.learner, self.epoch)
+        self.say(
+            f"warning: this run had finished and did not keep its replay: refilling it with {rows} "
+            "rows by acting, so the result is not bit for bit that of a longer run"
+        )
+        self.state = refill(self.acting(), self.state, rows)
+        self.has_replay = True
 
     def _epoch(self) -> list[dict[str, Any]]:
         """Train, evaluate, and append the metrics."""
@@ -185,29 +207,41 @@ class _Loop:
     def _keep_best(self, means: Sequence[float]) -> None:
         if all(mean <= best for mean, best in zip(means, self.best, strict=True)):
             return
-        for row, bare in enumerate(self.training.split(without_replay(self.state))):
+        for row, value in enumerate(self.training.split(self.state.learned.value)):
             if means[row] > self.best[row]:
                 self.best[row] = means[row]
                 start = time.monotonic()
                 if self.group.leads:
-                    save_best(self.folders[row], bare, mean_return=means[row])
+                    facts = {"epoch": self.epoch, "return": means[row]}
+                    save_best(self.folders[row], value, facts | self._origin(row))
                 self.saving += time.monotonic() - start
 
-    def _save(self) -> None:
+    def _origin(self, row: int) -> dict[str, Any]:
+        return origin_of(self.config, self.training.seeds[row])
+
+    def _save(self, *, ended: bool = False) -> None:
+        """Save all runs; when they have ended, without the replays, which only training needs."""
         start = time.monotonic()
-        states = self.training.split(self.state)
-        self.group.all_or_none(lambda: self._write(states))
+        bare = ended and not self.config.checkpoints.keep_replay
+        states = self.training.split(without_replay(self.state) if bare else self.state)
+        self.group.all_or_none(lambda: self._write(states, bare=bare))
         self.saved_at = self.epoch
         cost = time.monotonic() - start
         self.saving += cost
         self.rest.begin(self.epoch, cost)
 
-    def _write(self, states: Sequence[LearnerState]) -> None:
-        if self.group.leads:
-            for folder, state in zip(self.folders, states, strict=True):
-                save(folder, state, seconds=self.seconds, devices=self.training.devices)
-            for folder in self.folders:  # after all are saved: seeds resume from a common epoch
-                folder.prune(self.config.checkpoints.keep)
+    def _write(self, states: Sequence[LearnerState], *, bare: bool) -> None:
+        if not self.group.leads:
+            return
+        for folder in self.folders:  # make room, so that there are never more than two replays
+            folder.drop_replays(1)
+        facts = {"seconds": self.seconds, "place": self.training.devices}
+        for row, (folder, state) in enumerate(zip(self.folders, states, strict=True)):
+            save(folder, state, facts | self._origin(row))
+        for folder in self.folders:  # after all are saved: seeds resume from a common epoch
+            folder.prune(self.config.checkpoints.keep)
+            if bare:
+                folder.drop_replays(0)
 
     def _stop_if_requested(self, signum: int) -> None:
         if not signum:
@@ -221,28 +255,37 @@ class _Loop:
         )
 
     def _stop_if_diverged(self) -> None:
-        """Save the last finite state of a single run that diverged, and raise `Diverged`."""
-        if len(self.folders) > 1:
-            return
-        (divergence,) = self.training.split(self.state.learned.divergence)
-        if divergence.happened and self.saved_at != self.epoch:
-            self._save()
-        raise_if_diverged(divergence)
+        """Raise `Diverged` if a single run diverged; its last finite state is saved."""
+        if len(self.folders) == 1:
+            raise_if_diverged(self.training.split(self.state.learned.divergence)[0])
+
+    def _has_diverged(self) -> bool:
+        """Whether a single run diverged; of several seeds, the others go on."""
+        happened = self.training.split(self.state.learned.divergence.happened)
+        return len(happened) == 1 and bool(happened[0])
+
+    def _best_return(self, folder: RunFolder) -> float:
+        """The best return so far; a best checkpoint of a discarded epoch does not count."""
+        best = folder.best()
+        if best.exists():
+            try:
+                checkpoint.verify(best)
+            except checkpoint.DamagedError as error:
+                aside = folder.put_aside(best).name if self.group.leads else "aside-best"
+                self.say(
+                    f"warning: the best checkpoint of {folder.path} is damaged ({error}): it is "
+                    f"now {aside}, and the best one of the coming evaluations replaces it"
+                )
+        if not folder.has_best(self.epoch):
+            return -np.inf
+        means = [line["evaluation"]["mean"] for line in evaluations(read_metrics(folder.path))]
+        return float(np.nanmax([-np.inf, *means]))
 
     def _name_diverged(self) -> None:
         happened = self.training.split(self.state.learned.divergence.happened)
         for folder, diverged in zip(self.folders, happened, strict=True):
             if diverged:
                 self.say(f"warning: {folder.path.name} diverged; see its metrics.jsonl")
-
-
-def _best_return(folder: RunFolder, epochs: int) -> float:
-    """The best return so far; a best checkpoint of a discarded epoch does not count."""
-    if not folder.has_best(epochs):
-        return -np.inf
-    lines = read_metrics(folder.path)
-    means = (line["evaluation"]["mean"] for line in lines if "evaluation" in line)
-    return max(means, default=-np.inf)
 
 
 def _plain(metrics: Metrics) -> dict[str, Any]:

@@ -5,7 +5,8 @@ RUN/
   config.toml      every setting, resolved
   versions.json    the software and device it was made with
   metrics.jsonl    one line per epoch; everything that depends on time is under "clock"
-  checkpoints/     epoch-000012/ ..., and best/, chosen by the evaluations during training
+  checkpoints/     epoch-000012/ ..., and best/, chosen by the evaluations during training;
+                   aside-NAME/ could not be used, and stays until its epoch is saved again
   evaluations/     results of `pairvdn evaluate`
   lock             held by the training process
 ```
@@ -17,9 +18,9 @@ import dataclasses
 import fcntl
 import json
 import os
-import shutil
+import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -27,16 +28,28 @@ from typing import Any
 from pairvdn.checks import hint
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs import checkpoint
-from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.errors import BusyError, FolderError, RunError
+from pairvdn.runs import checkpoint, metrics
+from pairvdn.runs.errors import BusyError, FolderError
+from pairvdn.runs.files import (
+    is_unchanged,
+    make_folder,
+    open_own,
+    parse_json,
+    read_text,
+    remove,
+    require_no_link,
+    signed,
+    to_json,
+    write_text,
+)
 from pairvdn.runs.versions import versions
 
-CLOCK = "clock"  # the key, in a line of metrics, of everything that depends on time
 BEST = "best"
+REPLAY = "replay.npz"
 PRETRAINED = "pretrained:"  # prefix of the names of shipped runs
 VALUE_INSIDE = ".learned.value"  # the path of the value in a checkpoint's part `learner`
 REPLAYS_KEPT = 2
+_EPOCH = re.compile(r"epoch-(\d{6,18})")
 # Files of a process that died before the folder became a run.
 _LEFTOVERS = {
     "lock",
@@ -59,7 +72,7 @@ class RunFolder:
     @property
     def metrics(self) -> Path:
         """One line of JSON per epoch."""
-        return self.path / "metrics.jsonl"
+        return self.path / metrics.METRICS
 
     @property
     def checkpoints(self) -> Path:
@@ -73,14 +86,23 @@ class RunFolder:
 
     def create(self, config: Config) -> None:
         """Write the constant files; the config comes last and makes the folder a run."""
-        self.checkpoints.mkdir(parents=True, exist_ok=True)
-        self.evaluations.mkdir(exist_ok=True)
+        make_folder(self.checkpoints)
+        make_folder(self.evaluations)
         write_text(self.path / "versions.json", json.dumps(versions(), indent=2) + "\n")
+        self.write_config(config)
+
+    def write_config(self, config: Config) -> None:
+        """Write or replace the config."""
         write_text(self.path / "config.toml", config.to_toml())
+
+    def saved_epochs(self) -> list[int]:
+        """The epochs of all checkpoints, intact or not, in order."""
+        epochs = map(_epoch_of, self.checkpoints.glob("epoch-*"))
+        return sorted(epoch for epoch in epochs if epoch >= 0)
 
     def saved(self) -> list[Path]:
         """Checkpoints by epoch, oldest first, intact or not, without the best one."""
-        return sorted(self.checkpoints.glob("epoch-*"))
+        return list(map(self.checkpoint_at, self.saved_epochs()))
 
     def checkpoint_at(self, epoch: int) -> Path:
         """The checkpoint after `epoch` epochs."""
@@ -90,47 +112,62 @@ class RunFolder:
         """The checkpoint with the best evaluation, if there is one."""
         return checkpoint.existing(self.checkpoints / BEST)
 
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Add a line of metrics."""
+        metrics.append_line(self.metrics, line)
+
+    def cut(self, epochs: int) -> None:
+        """Keep only the metrics of the first `epochs` epochs."""
+        metrics.cut(self.metrics, epochs)
+
     def has_best(self, epochs: int | None = None) -> bool:
         """Whether there is a best checkpoint, of one of the first `epochs` epochs if given."""
         try:
-            epoch = int(checkpoint.facts(self.best())["epoch"])
+            epoch: int = checkpoint.facts(self.best())["epoch"]
         except checkpoint.DamagedError:
             return False
         return epochs is None or epoch <= epochs
+
+    def sync_metrics(self) -> None:
+        """Write the lines to disk: a checkpoint must not be newer than they are."""
+        metrics.sync(self.metrics)
 
     def prune(self, keep: int) -> None:
         """Remove all but the newest checkpoints, and all but the newest replays."""
         newest_first = self.saved()[::-1]
         for old in newest_first[keep:]:
-            shutil.rmtree(old)
-        for old in newest_first[REPLAYS_KEPT:keep]:
-            (old / "replay.npz").unlink(missing_ok=True)
+            remove(old)
+        self.drop_replays(REPLAYS_KEPT)
+        last = max(self.saved_epochs(), default=-1)
+        for aside in self.checkpoints.glob("aside-epoch-*"):
+            if 0 <= _epoch_of(aside, prefix="aside-") <= last:  # that epoch was trained again
+                remove(aside)
+
+    def drop_replays(self, keep: int) -> None:
+        """Remove the replays of all but the newest `keep` checkpoints."""
+        for old in self.saved()[::-1][keep:]:
+            (old / REPLAY).unlink(missing_ok=True)
 
     def forget_after(self, epoch: int) -> None:
-        """Remove checkpoints of later epochs: damaged, incomplete, or missing in another seed."""
-        later = [path for path in self.saved() if path.name > self.checkpoint_at(epoch).name]
-        for path in [*later, *self.checkpoints.glob(".new-*")]:
-            shutil.rmtree(path)
+        """Put checkpoints of later epochs aside: damaged, or missing in another seed."""
+        for later in self.saved_epochs():
+            if later > epoch:
+                self.put_aside(self.checkpoint_at(later))
+        for path in self.checkpoints.glob(".new-*"):
+            remove(path)
 
-    def append(self, line: Mapping[str, Any]) -> None:
-        """Add a line of metrics."""
-        with self.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    def put_aside(self, path: Path) -> Path:
+        """Rename a checkpoint that cannot be used."""
+        aside = self.checkpoints / f"aside-{path.name.removeprefix('.old-')}"
+        remove(aside)
+        return path.rename(aside)
 
-    def sync_metrics(self) -> None:
-        """Write the lines to disk: a checkpoint must not be newer than they are."""
-        with self.metrics.open("a", encoding="utf-8") as file:
-            os.fsync(file.fileno())
 
-    def cut(self, epochs: int) -> None:
-        """Keep only the metrics of the first `epochs` epochs."""
-        kept = [line for line in read_metrics(self.path) if line["epoch"] < epochs]
-        if len(kept) < epochs:
-            raise RunError(
-                f"{self.metrics} has {len(kept)} lines, fewer than the {epochs} epochs of the "
-                "checkpoint: restore the file, or train in another folder."
-            )
-        write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
+def _epoch_of(path: Path, prefix: str = "") -> int:
+    """The epoch in the name of a checkpoint; -1 for a name that no run writes."""
+    found = _EPOCH.fullmatch(path.name.removeprefix(prefix))
+    epoch = -1 if found is None else int(found[1])
+    return epoch if path.name == f"{prefix}epoch-{epoch:06d}" else -1
 
 
 def read_config(folder: Path, *, trust: bool = False) -> Config:
@@ -141,8 +178,8 @@ def read_config(folder: Path, *, trust: bool = False) -> Config:
     require_run(folder)
     file = folder / "config.toml"
     try:
-        return Config.from_toml(file.read_text(encoding="utf-8"), trust=trust)
-    except (ConfigError, UnicodeDecodeError) as error:
+        return Config.from_toml(read_text(file), trust=trust)
+    except ConfigError as error:
         raise FolderError(f"{file} cannot be used: {error}") from error
 
 
@@ -154,32 +191,33 @@ def require_run(folder: Path) -> None:
         raise FolderError(f"{folder} is not a run folder: it has no config.toml.")
 
 
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The metrics of a run so far, one record per epoch."""
-    try:
-        text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    try:
-        return parse_metrics(text)
-    except ValueError as error:
-        raise FolderError(f"{folder / 'metrics.jsonl'} cannot be used: {error}") from error
+def seeds_text(seeds: Sequence[int]) -> str:
+    """The contents of `seeds.json`."""
+    return signed(to_json({"seeds": list(seeds)}))
 
 
-def parse_metrics(text: str) -> list[dict[str, Any]]:
-    """The lines of metrics, without an incomplete last one."""
-    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+def parse_seeds(text: str, file: Path | str) -> list[int]:
+    """The inverse of `seeds_text`; a list without a checksum is accepted, too."""
+    found = parse_json(file, text)
+    seeds = found.get("seeds") if isinstance(found, dict) else found
+    if not isinstance(seeds, list) or not seeds or not all(map(_is_seed, seeds)):
+        raise FolderError(f"{file} cannot be used: it is not a list of seeds.")
+    if len(set(seeds)) < len(seeds) or not is_unchanged(text):
+        raise FolderError(f"{file} was changed after it was written: restore it.")
+    return seeds
+
+
+def _is_seed(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**32
 
 
 def seeds_of(folder: Path) -> list[int] | None:
     """The seeds of a folder that holds several runs; None for any other folder."""
+    file = folder / "seeds.json"
     try:
-        seeds: list[int] = json.loads((folder / "seeds.json").read_text(encoding="utf-8"))
+        return parse_seeds(read_text(file), file)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except ValueError as error:
-        raise FolderError(f"{folder / 'seeds.json'} cannot be used: {error}") from error
-    return seeds
 
 
 def run_folders(folder: str | Path) -> list[Path]:
@@ -217,9 +255,14 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold `folder/lock`, or raise `BusyError` if another living process holds it.
 
     The kernel drops the lock when its process dies. The text in the file is then out of date, and
-    the next process overwrites it.
+    the next process overwrites it. A folder with symbolic links is refused: a run would write to
+    the files behind them.
     """
-    with (folder / "lock").open("a+", encoding="utf-8") as file:
+    run = RunFolder(folder)
+    inside = [*run.checkpoints.glob("*")] if run.checkpoints.is_dir() else []
+    loggers = [folder / name for name in ("tensorboard", "wandb")]
+    require_no_link(run.metrics, run.checkpoints, run.evaluations, *inside, *loggers)
+    with open_own(folder / "lock", os.O_RDWR | os.O_CREAT, "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

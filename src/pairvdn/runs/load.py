@@ -16,7 +16,7 @@ from pairvdn.envs import Task
 from pairvdn.runs import checkpoint as checkpoints
 from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder, read_config, run_path, seeds_of
-from pairvdn.runs.saving import require_same
+from pairvdn.runs.origin import changed_for_a_value
 from pairvdn.values import Value
 
 Which = Literal["last", "best"]  # checkpoint
@@ -72,14 +72,18 @@ def _read_value(folder: RunFolder, which: str, config: Config, env: Task) -> tup
     )
     for path in [folder.best()] if which == BEST else folder.saved()[::-1]:
         try:
+            facts = checkpoints.facts(path)
             arrays = checkpoints.read(path, "learner", shape, inside=VALUE_INSIDE)
-            epoch = int(checkpoints.facts(path)["epoch"])
         except checkpoints.DamagedError as error:
             if path.exists():
                 warnings.warn(f"{path} is skipped: {error}", stacklevel=3)
             continue
-        for array, like in zip(jax.tree.leaves(arrays), jax.tree.leaves(shape), strict=True):
-            require_same(path, array, like)
+        changed = changed_for_a_value(facts, config)
+        if changed:
+            warnings.warn(
+                f"{folder.path}/config.toml was changed after training: {'; '.join(changed)}",
+                stacklevel=3,
+            )
         value: Value[Any] = eqx.combine(jax.tree.map(jnp.asarray, arrays), rest)
-        return value, epoch
+        return value, facts["epoch"]
     raise RunError(f"{folder.path} has no {which} checkpoint, or only damaged ones.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
-from pairvdn.runs.folder import CLOCK
+from pairvdn.runs.metrics import CLOCK
 
 # Called with a seed and a line of its metrics.
 Log = Callable[[int, Mapping[str, Any]], None]

@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ import numpy as np
 
 from pairvdn.config.config import Checkpoints
 from pairvdn.learning import LearnerState
+from pairvdn.learning.replay import Replay
 from pairvdn.runs import checkpoint
 from pairvdn.runs.checkpoint import DamagedError
 from pairvdn.runs.errors import RunError
-from pairvdn.runs.folder import BEST, RunFolder
+from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder
+from pairvdn.values import Value
 
 # The time between two saves is at least this many times the duration of the first of them.
 LEAST_REST = 20
@@ -36,77 +38,95 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunError(f"Cannot write to {error.filename or folder}: {reason}{left}.") from error
 
 
-def save(folder: RunFolder, state: LearnerState, *, seconds: float, devices: str) -> None:
-    """Save the whole state of a run, after its metrics."""
-    epoch = int(state.epoch)
-    used = int(state.replay.size)
-    replay = eqx.tree_at(
-        lambda r: r.items, state.replay, jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
-    )
-    parts = {"learner": without_replay(state), "replay": replay}
+def save(folder: RunFolder, state: LearnerState, facts: Mapping[str, Any]) -> None:
+    """Save the state of a run, after its metrics; a state without a replay is saved without it."""
+    parts: dict[str, Any] = {"learner": without_replay(state)}
+    if state.replay is not None and jax.tree.leaves(state.replay.items):
+        used = int(state.replay.size)
+        items = jax.tree.map(lambda leaf: leaf[:used], state.replay.items)
+        parts["replay"] = eqx.tree_at(lambda r: r.items, state.replay, items)
     folder.sync_metrics()
-    facts = {"epoch": epoch, "seconds": seconds, "place": devices}
-    checkpoint.write(folder.checkpoint_at(epoch), parts, facts)
+    epoch = int(state.epoch)
+    checkpoint.write(folder.checkpoint_at(epoch), parts, {"epoch": epoch, **facts})
 
 
-def save_best(folder: RunFolder, bare: LearnerState, *, mean_return: float) -> None:
-    """Save the state, without replay, that gave the best evaluation so far."""
-    facts = {"epoch": int(bare.epoch), "return": mean_return}
-    checkpoint.write(folder.checkpoints / BEST, {"learner": bare}, facts)
+def save_best(folder: RunFolder, value: Value[Any], facts: Mapping[str, Any]) -> None:
+    """Save the value that gave the best evaluation so far; nothing resumes from it."""
+    checkpoint.write(folder.checkpoints / BEST, {"learner": value}, facts, inside=VALUE_INSIDE)
 
 
 def restore(path: Path, shape: LearnerState) -> LearnerState:
-    """A saved state, bit for bit."""
+    """A saved state, bit for bit; with an empty replay if it was saved without one."""
     learner = checkpoint.read(path, "learner", without_replay(shape))
-    replay = checkpoint.read(path, "replay", shape.replay)
-    for array, like in zip(
-        jax.tree.leaves(learner), jax.tree.leaves(without_replay(shape)), strict=True
-    ):
-        require_same(path, array, like)
-
-    def full(rows: np.ndarray, like: Any) -> np.ndarray:
-        require_same(path, rows, like, of_rows=True)
-        memory = np.zeros(like.shape, like.dtype)
-        memory[: len(rows)] = rows  # the other rows were never written
-        return memory
-
-    items = jax.tree.map(full, replay.items, shape.replay.items)
-    replay = eqx.tree_at(lambda r: r.items, replay, items)
+    if int(learner.epoch) != checkpoint.facts(path)["epoch"]:
+        raise DamagedError(f"it holds the state after epoch {int(learner.epoch)}")
+    replay = jax.tree.map(lambda like: np.zeros(like.shape, like.dtype), shape.replay)
+    if checkpoint.has_part(path, "replay"):
+        replay = _restored_replay(path, shape.replay)
     state: LearnerState = eqx.tree_at(
         lambda s: s.replay, learner, replay, is_leaf=lambda leaf: leaf is None
     )
     return state
 
 
+def _restored_replay(path: Path, shape: Replay[Any]) -> Replay[Any]:
+    stored = checkpoint.read(path, "replay", shape, by_rows=True)
+    used, position = int(stored.size), int(stored.position)
+    rows = {len(leaf) for leaf in jax.tree.leaves(stored.items)}
+    if rows != {used} or not 0 <= position <= used:
+        raise DamagedError("its replay does not have the rows that it counts")
+    # A full replay of a smaller capacity is unrolled: new rows go behind its newest one.
+    first, next_row = (0, position) if used == shape.capacity else (position % max(used, 1), used)
+
+    def full(rows: np.ndarray, like: Any) -> np.ndarray:
+        memory = np.zeros(like.shape, like.dtype)
+        memory[:used] = np.roll(rows, -first, axis=0) if first else rows
+        return memory  # the other rows were never written
+
+    items = jax.tree.map(full, stored.items, shape.items)
+    there = np.asarray(next_row, stored.position.dtype)
+    replay: Replay[Any] = eqx.tree_at(lambda r: (r.items, r.position), stored, (items, there))
+    return replay
+
+
 @dataclasses.dataclass(frozen=True)
 class Restored:
-    """Saved states of all runs, their training time so far, and their devices."""
+    """Saved states of all runs, their training time so far, and their devices.
+
+    Without `has_replay` the replays are empty: the runs had finished.
+    """
 
     states: Sequence[LearnerState]
     seconds: float
     devices: str | None  # None in runs of older versions
+    has_replay: bool
 
 
 def newest_sound(
     folders: Sequence[RunFolder], shape: LearnerState, say: Callable[[str], None]
 ) -> Restored | None:
-    """The newest intact states that all runs share, with replay; None if a run has none."""
-    common = set.intersection(*({path.name for path in folder.saved()} for folder in folders))
-    for name in sorted(common, reverse=True):
-        paths = [folder.checkpoints / name for folder in folders]
+    """The newest intact states that all runs share; None if a run has none."""
+    common = set.intersection(*(set(folder.saved_epochs()) for folder in folders))
+    for epoch in sorted(common, reverse=True):
+        paths = [folder.checkpoint_at(epoch) for folder in folders]
         try:
             states = [restore(path, shape) for path in paths]
             facts = checkpoint.facts(paths[0])
+            seconds = facts.get("seconds")
+            if not isinstance(seconds, int | float):
+                raise DamagedError("it does not give its seconds")
+            has_replay = all(checkpoint.has_part(path, "replay") for path in paths)
         except DamagedError as error:
+            name = paths[0].name
             say(f"warning: checkpoint {name} is damaged ({error}); trying the one before")
             continue
-        return Restored(states, float(facts["seconds"]), facts.get("place"))
-    if common or all(folder.saved() for folder in folders):
+        return Restored(states, float(seconds), facts.get("place"), has_replay)
+    if common or all(folder.saved_epochs() for folder in folders):
         raise RunError(
             f"{folders[0].path} has no intact checkpoint to resume from; nothing was changed. "
             "Train in another folder, or move its checkpoints away to start over."
         )
-    if any(folder.saved() for folder in folders):  # stopped during the first save
+    if any(folder.saved_epochs() for folder in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")
     return None
 
@@ -132,12 +152,7 @@ class Rest:
 
 def without_replay(state: LearnerState) -> LearnerState:
     """A state without its largest part, which only resuming needs."""
-    bare: LearnerState = eqx.tree_at(lambda s: s.replay, state, None)
+    bare: LearnerState = eqx.tree_at(
+        lambda s: s.replay, state, None, is_leaf=lambda leaf: leaf is None
+    )
     return bare
-
-
-def require_same(path: Path, array: Any, like: Any, *, of_rows: bool = False) -> None:
-    """Raise `RunError` unless an array, or its rows, has the shape and type of the config."""
-    first = 1 if of_rows else 0
-    if (array.shape[first:], array.dtype) != (like.shape[first:], like.dtype):
-        raise RunError(f"{path} does not fit config.toml; was that file changed?")

@@ -1,25 +1,23 @@
-"""Training into a run folder, and resuming it."""
+"""Training into a run folder, resuming it, and extending a finished one."""
 
 import contextlib
 import dataclasses
-import json
-import math
-import os
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
-
 from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
-from pairvdn.envs import Environment, HostEnvironment
+from pairvdn.envs import Environment
 from pairvdn.learning import Diverged
 from pairvdn.runs import checkpoint
 from pairvdn.runs.devices.layout import Layout
 from pairvdn.runs.devices.processes import SINGLE
 from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.epochs import Report, Run, run_epochs
+from pairvdn.runs.errors import FolderError
+from pairvdn.runs.files import require_no_link, write_text
 from pairvdn.runs.folder import (
     RunFolder,
     is_finished,
@@ -28,10 +26,19 @@ from pairvdn.runs.folder import (
     require_new,
     run_folders,
     seeds_of,
+    seeds_text,
 )
 from pairvdn.runs.loggers import Logger
+from pairvdn.runs.memory import require_memory
+from pairvdn.runs.origin import (
+    changed_settings,
+    changed_software,
+    extended_from,
+    spans_the_run,
+)
+from pairvdn.runs.refill import acting_only
 from pairvdn.runs.saving import explained
-from pairvdn.runs.training import make_training
+from pairvdn.runs.training import Training, make_training
 
 
 def _ignore(_: Any) -> None:
@@ -62,7 +69,7 @@ def train(
     if num_seeds is not None and num_seeds < 1:
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
-    _require_memory(built)
+    require_memory(config, built, num_seeds)
     layout = None if shards is None else shards.layout(built, num_seeds)
     group = SINGLE if layout is None else layout.group
     with explained(folder), contextlib.ExitStack() as stack:
@@ -71,12 +78,15 @@ def train(
         )
         if group.leads:
             say(f"training {config.env.name}/{config.method.name} into {folder}")
-        _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
+        listeners = _Listeners(on_epoch, say, make_loggers)
+        _train_folder(folder, config, built, listeners, layout, shards)
 
 
 def resume(
     folder: str | Path,
     *,
+    epochs: int | None = None,
+    changed: bool = False,
     trust: bool = False,
     on_epoch: Callable[[Report], None] = _ignore,
     say: Callable[[str], None] = _ignore,
@@ -86,15 +96,25 @@ def resume(
     """Resume a run, or all runs of a folder; False if they are finished.
 
     The result is bit for bit that of an uninterrupted run, unless episodes restart because
-    environments are stepped on the host, or the devices differ; both print a warning. `trust`
-    imports the modules that the run's config names. `shards` is as in `train`.
+    environments are stepped on the host, or the devices differ; both print a warning. Raises
+    `FolderError` if settings or software are not those of the newest checkpoint; `changed` resumes
+    nevertheless. `epochs` is a new length of the run: a finished one is extended, which is not
+    exact unless it kept its replay. `trust` imports the modules that the run's config names.
+    `shards` is as in `train`.
     """
     folder = Path(folder)
     config = read_config(folder, trust=trust)
-    if all(is_finished(run, config) for run in run_folders(folder)):
+    runs = list(map(RunFolder, run_folders(folder)))
+    if epochs is not None:
+        config = _with_length(config, epochs, runs)
+    if all(is_finished(run.path, config) for run in runs):
+        if not config.checkpoints.keep_replay:
+            for run in runs:  # of a process that died just before
+                run.drop_replays(0)
         return False
     built = config.build()
     seeds = seeds_of(folder)
+    require_memory(config, built, None if seeds is None else len(seeds))
     layout = None
     if shards is not None:
         layout = shards.layout(built, None if seeds is None else len(seeds))
@@ -102,8 +122,67 @@ def resume(
     with explained(folder), contextlib.ExitStack() as stack:
         lock = locked(folder) if group.leads else contextlib.nullcontext()
         group.all_or_none(lambda: stack.enter_context(lock))
-        _train_folder(folder, config, built, _Listeners(on_epoch, say, make_loggers), layout)
+        listeners = _Listeners(on_epoch, say if group.leads else _ignore, make_loggers)
+        group.all_or_none(
+            lambda: _require_unchanged(runs, config, seeds, changed=changed, say=listeners.say)
+        )
+        if epochs is not None and group.leads:
+            for run in [*runs, RunFolder(folder)]:  # the folder of several seeds comes last
+                if (run.path / "config.toml").exists():
+                    run.write_config(read_config(run.path, trust=trust).replace({"epochs": epochs}))
+        _train_folder(folder, config, built, listeners, layout, shards)
     return True
+
+
+def _with_length(config: Config, epochs: int, runs: Sequence[RunFolder]) -> Config:
+    trained = max((max(run.saved_epochs(), default=0) for run in runs), default=0)
+    if epochs < trained:
+        raise ConfigError(
+            f"--epochs must be at least {trained}, the number of epochs already trained, not "
+            f"{epochs}."
+        )
+    return config.replace({"epochs": epochs})
+
+
+def _require_unchanged(
+    runs: Sequence[RunFolder],
+    config: Config,
+    seeds: Sequence[int] | None,
+    *,
+    changed: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Raise `FolderError` if results depend on something that changed after the last checkpoint.
+
+    More epochs are allowed, and so is another commit of the source tree; both are said.
+    """
+    for run, seed in zip(runs, seeds or [config.seed], strict=True):
+        facts = _newest_facts(run)
+        phrases = [*changed_settings(facts, config, seed), *changed_software(facts)]
+        if phrases and not changed:
+            raise FolderError(
+                f"{run.path} was trained with other settings or software: {'; '.join(phrases)}. "
+                "Restore them, or add --changed to resume with the new ones (--epochs extends a "
+                "run)."
+            )
+        phrases += changed_software(facts, ["python", "commit"])
+        extended, schedules = extended_from(facts, config, seed), spans_the_run(config)
+        if extended and schedules:
+            phrases.append(
+                f"the schedule of the {' and the '.join(schedules)} spanned {extended} epochs and "
+                f"spans {config.epochs}"
+            )
+        if phrases:
+            say(f"warning: the result may differ from one long run: {'; '.join(phrases)}")
+            return  # the other seeds have the same settings
+
+
+def _newest_facts(run: RunFolder) -> dict[str, Any]:
+    """The facts of the newest checkpoint whose manifest is intact."""
+    for path in reversed(run.saved()):
+        with contextlib.suppress(checkpoint.DamagedError):
+            return checkpoint.facts(path)
+    return {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,8 +206,8 @@ def _create(
         RunFolder(folder).create(config)
     else:
         seeds = list(range(config.seed, config.seed + num_seeds))
-        checkpoint.write_text(folder / "seeds.json", json.dumps(seeds))
-        checkpoint.write_text(folder / "config.toml", config.to_toml())
+        write_text(folder / "seeds.json", seeds_text(seeds))
+        RunFolder(folder).write_config(config)
 
 
 def _train_folder(
@@ -137,6 +216,7 @@ def _train_folder(
     built: Built,
     listeners: _Listeners,
     layout: Layout | None,
+    shards: Shards | None,
 ) -> None:
     """Train all runs of a locked folder, from their newest common checkpoint."""
     group = SINGLE if layout is None else layout.group
@@ -147,18 +227,40 @@ def _train_folder(
     with contextlib.ExitStack() as stack:
         if seeds is not None and group.leads:
             for one, seed in zip(folders, seeds, strict=True):
+                require_no_link(one.path)
                 one.path.mkdir(exist_ok=True)
                 stack.enter_context(locked(one.path))
                 if not (one.path / "config.toml").exists():
                     one.create(config.replace({"seed": seed}))
         loggers = [stack.enter_context(logger) for logger in listeners.make_loggers(folder)]
-        for run in _runs(config, built, folder, folders, seeds, listeners.say, layout):
+        make = functools.partial(_make_training, config, built, layout, shards)
+        for run in _runs(config, built, folder, folders, seeds, listeners.say, make):
             try:
                 run_epochs(run, on_epoch=listeners.on_epoch, say=listeners.say, loggers=loggers)
             except Diverged as error:
                 if len(folders) == 1:
                     raise
                 listeners.say(f"warning: {run.folders[0].path.name}: {error}")
+
+
+# A training of these seeds; True for one without updates.
+_Make = Callable[[int | Sequence[int], bool], Training]
+
+
+def _make_training(
+    config: Config,
+    built: Built,
+    layout: Layout | None,
+    shards: Shards | None,
+    seeds: int | Sequence[int],
+    acting: bool,
+) -> Training:
+    if not acting:
+        return make_training(config, built, seeds, layout)
+    built = dataclasses.replace(built, learner=acting_only(built.learner))
+    if shards is not None:
+        layout = shards.layout(built, None if isinstance(seeds, int) else len(seeds))
+    return make_training(config, built, seeds, layout)
 
 
 def _runs(
@@ -168,33 +270,17 @@ def _runs(
     folders: Sequence[RunFolder],
     seeds: Sequence[int] | None,
     say: Callable[[str], None],
-    layout: Layout | None,
+    make: _Make,
 ) -> Iterator[Run]:
     """One run for all seeds if they can be compiled together, otherwise one after the other."""
     if seeds is None or isinstance(built.env, Environment):
-        training = make_training(config, built, config.seed if seeds is None else seeds, layout)
-        yield Run(config, folders, training, named)
+        chosen = config.seed if seeds is None else seeds
+        acting = functools.partial(make, chosen, True)
+        yield Run(config, folders, make(chosen, False), acting, named)
     else:
         say("environments on the host cannot be compiled: seeds train one after the other")
         for seed, folder in zip(seeds, folders, strict=True):
             if not is_finished(folder.path, config):
                 say(f"seed {seed}:")
-                yield Run(config, [folder], make_training(config, built, seed), named)
-
-
-def _require_memory(built: Built) -> None:
-    """Raise `ConfigError` for a replay that cannot fit: full-size pictures need terabytes.
-
-    Only for environments on the host; the observations of all others are small.
-    """
-    if not isinstance(built.env, HostEnvironment):
-        return
-    leaves = jax.tree.leaves(built.learner.shape())
-    needed = sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves)
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > available:
-        raise ConfigError(
-            f"The replay would take {needed / 2**30:,.0f} GiB, and this machine has "
-            f"{available / 2**30:,.0f}: lower learner.replay_capacity, or env.image_size if agents "
-            f"see pictures (an observation has {built.env.observation_size} numbers)."
-        )
+                acting = functools.partial(make, seed, True)
+                yield Run(config, [folder], make(seed, False), acting, named)

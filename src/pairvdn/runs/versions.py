@@ -1,7 +1,9 @@
 """The software and the device that train a run."""
 
+import functools
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -12,10 +14,11 @@ PACKAGES = ("pairvdn", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 def versions() -> dict[str, str | None]:
     """Versions of Python and of the libraries, the commit if there is one, and the device."""
-    return software() | {"device": jax.devices()[0].device_kind}
+    return {**software(), "device": jax.devices()[0].device_kind}
 
 
-def software() -> dict[str, str | None]:
+@functools.cache
+def software() -> Mapping[str, str | None]:
     """The same without the device, which JAX must not look up before processes connect."""
     return {
         "python": platform.python_version(),

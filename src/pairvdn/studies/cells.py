@@ -4,10 +4,8 @@ A cell runs on any machine, and can be run again whenever it was cut off.
 """
 
 import dataclasses
-import json
 import math
 import time
-import tomllib
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,12 +14,15 @@ from typing import Any, Literal
 from pairvdn.checks import require_at_least
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.toml import read_toml
+from pairvdn.envs import StepError
 from pairvdn.learning import Diverged
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.checkpoint import MANIFEST
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import BusyError, FolderError, Interrupted, RunError
-from pairvdn.runs.folder import RunFolder, parse_metrics
+from pairvdn.runs.folder import RunFolder, parse_seeds
+from pairvdn.runs.metrics import evaluations, parse_metrics
 from pairvdn.runs.train import resume, train
 from pairvdn.studies.storage import Storage, Workplace
 
@@ -35,6 +36,7 @@ _STATES: Mapping[type[Exception], State] = {
     BusyError: "busy",
     ConfigError: "failed",
     RunError: "failed",
+    StepError: "failed",
 }
 
 
@@ -133,7 +135,8 @@ def _train(
         try:
             folder, seeds = workplace.folder, cell.num_seeds
             if (folder / "config.toml").exists():
-                resume(folder, on_epoch=on_epoch, say=on_event, trust=True)
+                # The settings are the same; a long study may see new versions of packages.
+                resume(folder, on_epoch=on_epoch, say=on_event, trust=True, changed=True)
             else:
                 train(cell.config, folder, num_seeds=seeds, on_epoch=on_epoch, say=on_event)
             return
@@ -188,13 +191,16 @@ def require_same_settings(cell: Cell, storage: Storage) -> None:
     text = storage.read_text(f"{cell.name}/config.toml")
     if text is None:
         return
-    wanted = tomllib.loads(cell.config.to_toml())
+    wanted = read_toml(cell.config.to_toml(), cell.name)
     try:
-        stored = tomllib.loads(text)  # as data: a config may name modules, and nothing is imported
-    except tomllib.TOMLDecodeError as error:
-        raise FolderError(f"{cell.name}/config.toml cannot be read: {one_line(error)}") from error
+        # As data: a config may name modules, and nothing is imported.
+        stored = read_toml(text, f"{cell.name}/config.toml")
+    except ConfigError as error:
+        raise FolderError(one_line(error)) from error
     different = [key for key in wanted if key != "checkpoints" and wanted[key] != stored.get(key)]
-    if json.loads(storage.read_text(f"{cell.name}/seeds.json") or "null") != cell.seeds():
+    listed = storage.read_text(f"{cell.name}/seeds.json")
+    seeds = None if listed is None else parse_seeds(listed, f"{cell.name}/seeds.json")
+    if seeds != cell.seeds():
         different.append("seeds")
     if different:
         raise FolderError(
@@ -206,7 +212,7 @@ def require_same_settings(cell: Cell, storage: Storage) -> None:
 def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
     """Completed epochs -> mean greedy return over seeds, as far as all seeds have come."""
     texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
-    evaluated = [[line for line in parse_metrics(text) if "evaluation" in line] for text in texts]
+    evaluated = [evaluations(parse_metrics(text)) for text in texts]
     return {
         seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
         for seeds in zip(*evaluated, strict=False)

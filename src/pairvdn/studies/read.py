@@ -2,21 +2,21 @@
 
 import itertools
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, shown
 from pairvdn.config.config import General
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
+from pairvdn.config.toml import flat, read_toml, read_toml_file
 from pairvdn.envs import is_external
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.studies.cells import Resources
-from pairvdn.studies.records import flat, record_from, require_keys, table_of
+from pairvdn.studies.records import record_from, require_keys, table_of
 from pairvdn.studies.search import read_search
 from pairvdn.studies.study import FIGURES, Figure, Reference, Row, Study, Versus
 
@@ -31,6 +31,7 @@ _KEYS = (
     *("seeds", "fields", "vary", "tasks", "rows"),
     *("evaluation", "columns", "references", "versus", "figures", "resources", "tune"),
 )
+_MOST_SEEDS = 10_000  # of a row
 # Characters of folder names that shells and file systems accept without quotes.
 _NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
 
@@ -43,20 +44,15 @@ def shipped_names() -> tuple[str, ...]:
 
 def read_file(name: str) -> tuple[str, dict[str, Any]]:
     """The name and the keys of a study: a shipped name, or the path of a TOML file."""
-    try:
-        if name in shipped_names():
-            shipped = resources.files("pairvdn.studies") / "shipped" / f"{name}.toml"
-            return name, tomllib.loads(shipped.read_text(encoding="utf-8"))
-        if not name.endswith(".toml"):
-            raise ConfigError(
-                f"There is no study {name!r}; {hint(name, shipped_names())} "
-                "Name a study of your own by its path, STUDY.toml."
-            )
-        return Path(name).stem, tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be read: {one_line(error)}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name} is not TOML: {one_line(error)}") from error
+    if name in shipped_names():
+        shipped = resources.files("pairvdn.studies") / "shipped" / f"{name}.toml"
+        return name, read_toml(shipped.read_text(encoding="utf-8"), name)
+    if not name.endswith(".toml"):
+        raise ConfigError(
+            f"There is no study {name!r}; {hint(name, shipped_names())} "
+            "Name a study of your own by its path, STUDY.toml."
+        )
+    return Path(name).stem, read_toml_file(name)
 
 
 def read_study(name: str, *, trust: bool = True) -> Study:
@@ -185,6 +181,8 @@ def _rows(
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """A list of seeds, or a number of seeds from 0 on."""
     seeds = convert(key, int | tuple[int, ...], value)
+    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
+        raise ConfigError(f"{key} must be at most {_MOST_SEEDS}, not {shown(seeds)}.")
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")
@@ -213,7 +211,7 @@ def _vary(value: Any) -> dict[str, tuple[Any, ...]]:
     varied = _fields("vary", value)
     for field, values in varied.items():
         if not isinstance(values, list) or not values:
-            raise ConfigError(f"vary.{field} must be a list of values to try, not {values!r}.")
+            raise ConfigError(f"vary.{field} must be a list of values to try, not {shown(values)}.")
     return {field: tuple(values) for field, values in varied.items()}
 
 
@@ -253,8 +251,8 @@ def _figures(key: str, value: Any) -> dict[str, Figure]:
 def _figure(key: str, value: Any) -> Figure:
     given = dict(table_of(key, value))
     kind = given.pop("kind", None)
-    if kind not in FIGURES:
-        raise ConfigError(f"{key}.kind must be one of {', '.join(FIGURES)}, not {kind!r}.")
+    if not isinstance(kind, str) or kind not in FIGURES:
+        raise ConfigError(f"{key}.kind must be one of {', '.join(FIGURES)}, not {shown(kind)}.")
     return record_from(key, FIGURES[kind], given)
 
 

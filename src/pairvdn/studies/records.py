@@ -5,7 +5,7 @@ import typing
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
-from pairvdn.checks import hint
+from pairvdn.checks import hint, shown
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.schema import convert, fields_of
 
@@ -47,14 +47,5 @@ def require_keys(where: str, given: Mapping[str, Any], known: Collection[str]) -
 def table_of(key: str, value: Any) -> Mapping[str, Any]:
     """The value, which must be a table."""
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{key} must be a table of keys, not {value!r}.")
+        raise ConfigError(f"{key} must be a table of keys, not {shown(value)}.")
     return value
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one table with dotted keys."""
-    fields: dict[str, Any] = {}
-    for key, value in table.items():
-        inner = isinstance(value, Mapping)
-        fields |= flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
-    return fields

@@ -11,7 +11,9 @@ from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.analysis.curves import learning_curve
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.runs.errors import FolderError, RunError
-from pairvdn.runs.folder import read_metrics, run_folders
+from pairvdn.runs.files import parse_json, read_text, to_json
+from pairvdn.runs.folder import run_folders, seeds_text
+from pairvdn.runs.metrics import read_metrics
 from pairvdn.studies.cells import Event, OnEvent, Status, evaluated
 from pairvdn.studies.executors import Executor, run_cells
 from pairvdn.studies.storage import Folder, Storage
@@ -33,10 +35,9 @@ class ResultsFile:
     def read(self) -> dict[str, Any]:
         """The whole file; empty if it does not exist yet."""
         text = self.storage.read_text(self.path)
-        try:
-            results: dict[str, Any] = json.loads(text or "{}")
-        except ValueError as error:
-            raise FolderError(f"{self} cannot be used: {one_line(error)}") from error
+        results = parse_json(str(self), text or "{}")
+        if not isinstance(results, dict) or not isinstance(results.get("rows", {}), dict):
+            raise FolderError(f"{self} cannot be used: it does not hold the results of a study.")
         return results
 
     def rows(self) -> dict[str, Any]:
@@ -64,7 +65,7 @@ class ResultsFile:
             changed = {"changed": _plain(study.changed)} if study.changed else {}
             evaluation = dataclasses.asdict(study.evaluation)
             results = {"evaluation": evaluation, **changed, "rows": {**order, **rows}}
-            self.storage.write_text(self.path, json.dumps(results, indent=1) + "\n")
+            self.storage.write_text(self.path, to_json(results, indent=1) + "\n")
 
 
 def _plain(changed: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,12 +121,12 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
     with storage.workplace(row.name) as workplace:
         if not row.side_by_side:  # make it an ordinary folder of several seeds
             kept = Folder(workplace.folder)
-            kept.write_text("seeds.json", json.dumps(list(row.seeds)))
+            kept.write_text("seeds.json", seeds_text(row.seeds))
             kept.write_text("config.toml", row.config().to_toml())
         numbers = evaluated(workplace.folder, settings)
         runs = run_folders(workplace.folder)
         last = [read_metrics(run)[-1] for run in runs]
-        versions = json.loads((runs[0] / "versions.json").read_text(encoding="utf-8"))
+        versions = _versions(runs[0] / "versions.json")
         curve = _curve(workplace.folder)
         workplace.keep()
     extra = numbers["extra"]
@@ -155,6 +156,13 @@ def row_numbers(row: Row, storage: Storage, settings: Settings) -> dict[str, Any
             "updates": sum(line["updates"] for line in last),
         },
     }
+
+
+def _versions(file: Path) -> dict[str, Any]:
+    versions = parse_json(file, read_text(file))
+    if not isinstance(versions, dict) or "commit" not in versions:
+        raise FolderError(f"{file} cannot be used: it does not give the versions.")
+    return versions
 
 
 def _curve(folder: Path) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pairvdn.checks import hint, require_at_least
+from pairvdn.checks import hint, require_at_least, shown
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import fields_of
 from pairvdn.studies.records import record_from, require_keys, table_of
@@ -72,7 +72,7 @@ def _draw(where: str, value: Mapping[str, Any]) -> Draw:
     wanted = DRAWS[how]
     if not isinstance(values, list) or not values or wanted not in (None, len(values)):
         many = "a list of values" if wanted is None else "two numbers, from and to"
-        raise ConfigError(f"{where}.{how} must be {many}, not {values!r}.")
+        raise ConfigError(f"{where}.{how} must be {many}, not {shown(values)}.")
     if wanted is not None:
         _require_range(f"{where}.{how}", how, values)
     return Draw(how, tuple(values))
@@ -85,5 +85,5 @@ def _require_range(where: str, how: str, values: list[Any]) -> None:
     if not numbers or not values[0] < values[1] or (how == "log" and values[0] <= 0):
         needed = {"integers": "two whole numbers", "log": "two numbers above 0"}
         raise ConfigError(
-            f"{where} must be {needed.get(how, 'two numbers')}, from and to, not {values!r}."
+            f"{where} must be {needed.get(how, 'two numbers')}, from and to, not {shown(values)}."
         )

@@ -8,14 +8,16 @@ import abc
 import contextlib
 import dataclasses
 import fcntl
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pairvdn.config.errors import ConfigError, one_line
-from pairvdn.runs.checkpoint import MANIFEST, write_text
+from pairvdn.runs.checkpoint import MANIFEST
 from pairvdn.runs.errors import RunError
+from pairvdn.runs.files import open_own, read_text, write_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Folder(Storage):
     def read_text(self, path: str) -> str | None:
         """The text of a small file; None if it does not exist."""
         try:
-            return (self.root / path).read_text(encoding="utf-8")
+            return read_text(self.root / path)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -84,7 +86,8 @@ class Folder(Storage):
         """Wait for the lock of a file and hold it; the kernel drops the lock of a dead process."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.with_name(f".{target.name}.lock").open("w") as file:
+        lock = target.with_name(f".{target.name}.lock")
+        with open_own(lock, os.O_WRONLY | os.O_CREAT, "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
@@ -123,7 +126,7 @@ class Remote(Storage):
             text: str = files.cat_file(f"{root}/{path}").decode()
         except FileNotFoundError:
             return None
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise RunError(f"{self.url}/{path} cannot be read: {one_line(error)}") from error
         return text
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairvdn.evaluation import play_random
-from pairvdn.runs.analysis.compare import grouped
+from pairvdn.runs.analysis.compare import grouped, runs_below
 from pairvdn.runs.analysis.curves import final_returns, interval_of, learning_curve, shading
-from pairvdn.runs.folder import read_config
+from pairvdn.runs.folder import read_config, run_path
 from pairvdn.viewing.figures import Bar, BarPanel, Curve, Panel, draw_bars, draw_curves
 
 
@@ -16,7 +16,8 @@ def plot_runs(folders: Sequence[str | Path], stem: Path, *, trust: bool = False)
     `stem`-bars.png and .svg show the final returns.
     """
     tasks: dict[str, dict[str, list[Path]]] = {}
-    for (task, method), runs in grouped(list(map(Path, folders)), trust=trust).items():
+    paths = [run for folder in folders for run in runs_below(run_path(folder))]
+    for (task, method), runs in grouped(paths, trust=trust).items():
         tasks.setdefault(task, {})[method] = runs
     panels, bar_panels, curves, finals = [], [], [], []
     for task, methods in tasks.items():

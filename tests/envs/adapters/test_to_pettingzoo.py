@@ -122,7 +122,7 @@ def test_wrong_use_is_explained():
     env.reset(seed=0)
     with pytest.raises(ValueError, match="actions are missing for agent_1"):
         env.step({"agent_0": STAY})
-    with pytest.raises(ValueError, match="Actions must be from 0 to 3"):
+    with pytest.raises(ValueError, match="actions must be from 0 to 3"):
         env.step({"agent_0": STAY, "agent_1": 4})
     with pytest.warns(UserWarning, match="without a render_mode"):
         assert env.render() is None

@@ -193,6 +193,7 @@ class BoxJump(Environment[BoxJumpState]):
         self, key: PRNGKey, state: BoxJumpState, actions: Int32[Array, " n"]
     ) -> tuple[BoxJumpState, TimeStep]:
         """Act once. Nothing is random, so `key` is not used."""
+        actions = self.as_actions(actions, no_op=None)
         act = in_lanes(self.step_in_lanes, chunk=self._chunk)
         state, (observation, global_state, rewards, terminated) = act(state, actions)
         return state, self.time_step(

@@ -6,11 +6,14 @@ import typing
 from typing import Any, Literal
 
 from pairvdn.checks import (
+    INT32,
+    MOST_AGENTS,
     hint,
     number_within,
     require_above,
     require_bool,
     require_one_of,
+    shown,
     whole_number,
 )
 
@@ -152,11 +155,14 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
         require_bool(**{name: value})
         return value
     if kind is int:
-        return whole_number(name, value, 1 if name in _AT_LEAST_1 else 0)
+        most = INT32 if name == "max_steps" else MOST_AGENTS  # of boxes, iterations and frames
+        return whole_number(name, value, 1 if name in _AT_LEAST_1 else 0, most)
     if typing.get_origin(kind) is Literal:
         require_one_of(typing.get_args(kind), **{name: value})
         return value
     if typing.get_origin(kind) is tuple:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{name} must be a list, not {shown(value)}.")
         return tuple(_checked(name, typing.get_args(kind)[0], one) for one in value)
     if value is None and name == "target_height":
         return None

@@ -3,6 +3,7 @@
 A rule is a generator of complaints: it yields a sentence for each violation.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pairvdn.envs.base import Environment
@@ -16,6 +17,7 @@ RULES = {
     "hashable": declared.hashable,
     "traceable": declared.traceable,
     "shapes and dtypes": declared.shapes,
+    "actions": functions.actions,
     "state structure": declared.carry,
     "reset": episode.reset,
     "finite": episode.finite,
@@ -48,8 +50,18 @@ def check_env(env: Environment[Any]) -> None:
     checked: a single masked action looks like a no-op, and a reset in `step` goes unnoticed if
     episodes have one step.
     """
+    _require(env, tuple(RULES))
+
+
+def require_shapes(env: Environment[Any]) -> None:
+    """Raise `ContractError` if `reset` or `step` cannot be traced or return wrong shapes."""
+    _require(env, ("sizes", "traceable", "shapes and dtypes", "state structure"))
+
+
+def _require(env: Environment[Any], rules: Sequence[str]) -> None:
     subject = Subject(env)
-    for name, rule in RULES.items():
+    for name in rules:
+        rule = RULES[name]
         try:
             complaint = next(rule(subject), None)
         except Exception as error:  # user code may raise anything

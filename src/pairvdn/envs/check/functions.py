@@ -28,6 +28,23 @@ def deterministic(subject: Subject[Any]) -> Iterator[str]:
         yield "the same episodes, played twice, differ"
 
 
+def actions(subject: Subject[Any]) -> Iterator[str]:
+    """Outside of `jax.jit`, `step` refuses actions that do not exist."""
+    env, right = subject.env, subject.any_actions
+    wrong = {
+        "of floats": right.astype(jnp.float32),
+        f"of {env.num_actions}, which does not exist": right.at[0].set(env.num_actions),
+        "of -1": right.at[0].set(-1),
+        "of one agent too many": jnp.concatenate([right, right[:1]]),
+    }
+    for name, given in wrong.items():
+        try:
+            env.step(subject.key, subject.start.state, given)
+        except Exception:  # of any kind: user code chooses
+            continue
+        yield f"step accepts actions {name}: begin it with `actions = self.as_actions(actions)`"
+
+
 def keys(subject: Subject[Any]) -> Iterator[str]:
     """`jax.random.key` and the uint32[2] of `jax.random.PRNGKey` give the same."""
     old_style = jax.random.key_data(subject.key)

@@ -127,6 +127,7 @@ class Cooking(Environment[CookingState]):
         self, key: PRNGKey, state: CookingState, actions: Int32[Array, " n"]
     ) -> tuple[CookingState, TimeStep]:
         """Act once. Nothing is random, so `key` is not used."""
+        actions = self.as_actions(actions)
         del key
         kitchen, settings = self._kitchen(), self.settings
         intent = intend(state.tiles, kitchen.width, state.cooks, actions)

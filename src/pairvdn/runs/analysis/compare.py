@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError
+from pairvdn.config.toml import flat
 from pairvdn.evaluation import (
     Estimate,
     bootstrap,
@@ -60,7 +62,7 @@ def compare(
     """Evaluate every run and pool the runs of a method on a task."""
     if not folders:
         raise ConfigError("compare needs at least one run.")
-    paths = [run_path(folder) for folder in folders]
+    paths = [run for folder in folders for run in runs_below(run_path(folder))]
     ignoring = () if settings.max_steps is None else ("max_steps",)
     groups = grouped(paths, ignoring=ignoring, trust=trust)
     last = {
@@ -71,9 +73,27 @@ def compare(
     best = {
         name: [evaluate(path, of_best, trust=trust) for path in group]
         for name, group in groups.items()
-        if all(RunFolder(run).has_best() for path in group for run in run_folders(path))
+        if all(_has_best(run) for path in group for run in run_folders(path))
     }
     return Comparison([_row(name, last, best) for name in groups], _over_tasks(last))
+
+
+def _has_best(run: Path) -> bool:
+    """Whether a run has an intact best checkpoint; warns about a damaged one."""
+    folder = RunFolder(run)
+    found = folder.has_best()
+    if not found and folder.best().exists():
+        warnings.warn(f"{folder.best()} is skipped: it is damaged", stacklevel=3)
+    return found
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The folder itself if it holds runs; else those below it, as in the folder of a study."""
+    if (folder / "config.toml").is_file() or not folder.is_dir():
+        return [folder]
+    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    below = [run for path in inner for run in runs_below(path)]
+    return [run for run in below if (run / "config.toml").is_file()] or [folder]
 
 
 def grouped(
@@ -81,27 +101,44 @@ def grouped(
 ) -> dict[Name, list[Path]]:
     """The runs of each task and method, which count as seeds of one experiment.
 
-    Runs of one method and task whose settings differ form groups of their own, named after their
-    folders. `ignoring` lists arguments of environments that may differ within a task.
+    Runs of one method and task whose settings differ form groups of their own, named by the
+    settings that differ. `ignoring` lists arguments of environments that may differ within a task.
     """
     configs = [read_config(path, trust=trust) for path in paths]
     runs = [run.resolve() for path in paths for run in run_folders(path)]
     twice = [run for run in runs if runs.count(run) > 1]
     if twice:
         raise ConfigError(f"{twice[0]} is named twice; name each run once.")
-    recipes: dict[Name, list[dict[str, Any]]] = {}
-    groups: dict[tuple[str, str, int], list[Path]] = {}
-    for path, config, task in zip(paths, configs, task_labels(configs, ignoring), strict=True):
-        plain = config.to_dict()
-        recipe = {key: plain[key] for key in plain if key not in _NOT_THE_RECIPE}
-        known = recipes.setdefault((task, config.method.name), [])
-        if recipe not in known:
-            known.append(recipe)
-        groups.setdefault((task, config.method.name, known.index(recipe)), []).append(path)
-    return {
-        (task, method if len(recipes[task, method]) == 1 else f"{method} ({runs[0].name})"): runs
-        for (task, method, _), runs in groups.items()
-    }
+    recipes = list(map(_recipe, configs))
+    names = [
+        (task, config.method.name)
+        for task, config in zip(task_labels(configs, ignoring), configs, strict=True)
+    ]
+    groups: dict[Name, list[Path]] = {}
+    for path, (task, method), recipe in zip(paths, names, recipes, strict=True):
+        peers = [
+            other for name, other in zip(names, recipes, strict=True) if name == (task, method)
+        ]
+        words = _differing(recipe, peers)
+        label = f"{method} ({', '.join(words)})" if words else method
+        groups.setdefault((task, label), []).append(path)
+    return groups
+
+
+def _recipe(config: Config) -> dict[str, Any]:
+    """The settings on which results depend, besides the task and the seed."""
+    plain = config.to_dict()
+    return flat({key: plain[key] for key in plain if key not in _NOT_THE_RECIPE})
+
+
+def _differing(mine: Mapping[str, Any], peers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """`key=value` for each setting in which not all peers agree."""
+    keys = dict.fromkeys(key for peer in peers for key in peer)
+    return [
+        f"{key}={json.dumps(mine.get(key))}"
+        for key in keys
+        if any(peer.get(key) != mine.get(key) for peer in peers)
+    ]
 
 
 def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list[str]:
@@ -110,11 +147,7 @@ def task_labels(configs: Sequence[Config], ignoring: Sequence[str] = ()) -> list
     labels = []
     for config, task in zip(configs, plain, strict=True):
         peers = [other for other in plain if other["name"] == task["name"]]
-        differing = [
-            key for key in sorted(task) if any(peer.get(key) != task[key] for peer in peers)
-        ]
-        words = [f"{key}={json.dumps(task[key])}" for key in differing]
-        labels.append(" ".join([config.env.name, *words]))
+        labels.append(" ".join([config.env.name, *sorted(_differing(task, peers))]))
     return labels
 
 

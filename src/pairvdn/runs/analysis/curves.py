@@ -9,7 +9,8 @@ from jaxtyping import Float
 
 from pairvdn.evaluation import Estimate, bootstrap, mean_over_tasks
 from pairvdn.runs.errors import FolderError
-from pairvdn.runs.folder import read_metrics, run_folders
+from pairvdn.runs.folder import run_folders
+from pairvdn.runs.metrics import evaluations, read_metrics
 
 OVER_SEEDS = "95 % bootstrap interval over training seeds"
 OVER_EPISODES = "standard deviation over evaluation episodes (one training seed)"
@@ -78,7 +79,7 @@ def final_returns(folders: Sequence[Path]) -> Final:
 def _evaluations(folders: Sequence[Path]) -> list[list[dict[str, Any]]]:
     """The lines with an evaluation of every seed in these folders; each has at least one."""
     runs = [run for folder in folders for run in run_folders(folder)]
-    evaluated = [[line for line in read_metrics(run) if "evaluation" in line] for run in runs]
+    evaluated = [evaluations(read_metrics(run)) for run in runs]
     for run, lines in zip(runs, evaluated, strict=True):
         if not lines:
             raise FolderError(f"{run} has no evaluation yet; there is nothing to plot.")

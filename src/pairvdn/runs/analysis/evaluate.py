@@ -22,9 +22,18 @@ from pairvdn.evaluation import (
     pool_seeds,
     summarise_played,
 )
-from pairvdn.runs.checkpoint import write_text
-from pairvdn.runs.folder import RunFolder, is_pretrained, read_metrics, run_folders, run_path
+from pairvdn.runs.errors import FolderError
+from pairvdn.runs.files import (
+    is_unchanged,
+    make_folder,
+    parse_json,
+    read_text,
+    signed,
+    write_text,
+)
+from pairvdn.runs.folder import RunFolder, is_pretrained, run_folders, run_path
 from pairvdn.runs.load import Loaded, Which, load
+from pairvdn.runs.metrics import read_metrics
 from pairvdn.runs.saving import explained
 
 
@@ -215,10 +224,14 @@ def _file(folder: Path, settings: Settings) -> Path:
 
 
 def _stored(folder: Path, settings: Settings) -> Evaluated | None:
-    """The stored result; None if it is missing or cannot be read."""
+    """The stored result; None if it is missing, damaged or of another form."""
+    file = _file(folder, settings)
     try:
-        return Evaluated.from_dict(json.loads(_file(folder, settings).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        text = read_text(file).rstrip()
+        if not is_unchanged(text):
+            return None
+        return Evaluated.from_dict(parse_json(file, text))
+    except (OSError, FolderError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -226,6 +239,10 @@ def _store(folder: Path, settings: Settings, evaluated: Evaluated) -> None:
     if is_pretrained(folder):
         return
     file = _file(folder, settings)
+    try:
+        text = json.dumps(evaluated.to_dict(), indent=2, allow_nan=False)
+    except ValueError:  # JSON has no NaN: a result with one is not kept
+        return
     with explained(folder):
-        file.parent.mkdir(exist_ok=True)
-        write_text(file, json.dumps(evaluated.to_dict(), indent=2) + "\n")
+        make_folder(file.parent)
+        write_text(file, signed(text) + "\n")

@@ -49,6 +49,7 @@ class FromJaxMARL(Environment[JaxMARLState]):
         self, key: PRNGKey, state: JaxMARLState, actions: Int32[Array, " n"]
     ) -> tuple[JaxMARLState, TimeStep]:
         """Act once, without JaxMARL's automatic reset."""
+        actions = self.as_actions(actions)
         allowed = jnp.take_along_axis(state.mask, actions[:, None], axis=1)[:, 0]
         actions = jnp.where(allowed, actions, self._instead(state.mask))
         observations, inner, rewards, ended = self.original.step(

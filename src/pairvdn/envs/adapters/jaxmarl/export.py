@@ -67,7 +67,7 @@ class JaxMARLEnv(MultiAgentEnv):
         dict[str, Array], JaxMARLEnvState, dict[str, Array], dict[str, Array], dict[str, Array]
     ]:
         """Act once, without a reset."""
-        joint = jnp.stack([jnp.asarray(actions[a], jnp.int32).reshape(()) for a in self.agents])
+        joint = jnp.stack([jnp.asarray(actions[agent]).reshape(()) for agent in self.agents])
         inner, time_step = self.env.step(key, state.inner, joint)
         done = time_step.terminated | time_step.truncated
         state = JaxMARLEnvState(done, state.step + 1, inner, time_step)

@@ -1,15 +1,23 @@
 """PettingZoo environments under our contract."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Int32
 
-from pairvdn.checks import require_one_of, whole_number
+from pairvdn.checks import raised, require_one_of, whole_number
 from pairvdn.envs.adapters.pettingzoo.layout import Images, Layout, allowed_actions, layout
-from pairvdn.envs.base import HostCopy, HostEnvironment, HostStep, TeamReward
+from pairvdn.envs.base import (
+    HostCopy,
+    HostEnvironment,
+    HostStep,
+    StepError,
+    TeamReward,
+    concrete_actions,
+)
 from pairvdn.types import EnvSpec
 
 
@@ -81,6 +89,7 @@ class FromPettingZoo(HostEnvironment):
         return PettingZooCopy(
             self.make_env(),
             self._layout,
+            name=self.name,
             max_steps=self.max_steps,
             mean_reward=self.team_reward == "mean",
         )
@@ -89,8 +98,11 @@ class FromPettingZoo(HostEnvironment):
 class PettingZooCopy(HostCopy):
     """One live environment: dicts by agent in, arrays of a fixed shape out."""
 
-    def __init__(self, env: Any, layout: Layout, *, max_steps: int, mean_reward: bool) -> None:
+    def __init__(
+        self, env: Any, layout: Layout, *, name: str, max_steps: int, mean_reward: bool
+    ) -> None:
         self._env = env
+        self._name = name
         self._layout = layout
         self._max_steps = max_steps
         self._share = 1 / len(layout.agents) if mean_reward else 1.0
@@ -99,12 +111,26 @@ class PettingZooCopy(HostCopy):
 
     def reset(self, seed: int) -> HostStep:
         """Start an episode."""
-        seen, infos = self._env.reset(seed=seed)
         self._steps = 0
-        return self._host_step(seen, infos, set(seen), {}, terminated=False, truncated=False)
+        with self._named("reset"):
+            seen, infos = self._env.reset(seed=seed)
+            return self._host_step(seen, infos, set(seen), {}, terminated=False, truncated=False)
 
     def step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
         """Act once, without dead agents; a masked action is replaced by the first allowed one."""
+        joint = concrete_actions(actions, self._layout.spec)
+        with self._named(f"step {self._steps + 1}"):
+            return self._step(joint)
+
+    @contextlib.contextmanager
+    def _named(self, call: str) -> Iterator[None]:
+        """Name the environment and the call in any error: other libraries may raise anything."""
+        try:
+            yield
+        except Exception as error:
+            raise StepError(f"{self._name} failed in {call}: {raised(error)}.") from error
+
+    def _step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
         outcome = self._env.step(self._by_agent(actions))
         seen, rewards, terminated, truncated, infos = outcome
         self._steps += 1

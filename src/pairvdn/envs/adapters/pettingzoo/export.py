@@ -11,7 +11,7 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from pairvdn.checks import require_one_of
-from pairvdn.envs.base import Environment, seconds_per_step
+from pairvdn.envs.base import Environment, concrete_actions, seconds_per_step
 from pairvdn.types import TimeStep
 
 _RENDER_MODES = ("rgb_array", "human")
@@ -88,11 +88,7 @@ class PettingZooEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no typ
         missing = [agent for agent in self.agents if agent not in actions]
         if missing:
             raise ValueError(f"Every agent must act; actions are missing for {', '.join(missing)}.")
-        joint = np.array([int(actions[agent]) for agent in self.agents], np.int32)
-        if joint.min() < 0 or joint.max() >= self.env.num_actions:
-            raise ValueError(
-                f"Actions must be from 0 to {self.env.num_actions - 1}, not {joint.tolist()}."
-            )
+        joint = concrete_actions([actions[agent] for agent in self.agents], self.env.spec)
         self._key, key = jax.random.split(self._key)
         self._env_state, time_step = self._step(key, self._env_state, jnp.asarray(joint))
         now: TimeStep = jax.device_get(time_step)

@@ -176,7 +176,7 @@ def test_predators_move_in_the_order_of_their_numbers(pursuit):
     right = 4
     row = [(0, column) for column in range(10)]
     prey = [(9, column) for column in (0, 2, 4, 6, 8)]
-    state = state_of(row[1:9] + [(0, 0), (0, 9)], prey)  # number 8 is behind all others
+    state = state_of([*row[1:9], (0, 0), (0, 9)], prey)  # number 8 is behind all others
     actions = jnp.asarray([right] * 8 + [right, STOP], jnp.int32)
     after, _ = pursuit[2](jax.random.key(0), state, actions)
     assert after.predators[:9].tolist() == state.predators[:9].tolist()  # a queue before number 9

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pairvdn.evaluation import probability_of_improvement
+from pairvdn.evaluation import Estimate, probability_of_improvement
+from pairvdn.studies.search import fields_text
 from pairvdn.studies.study import Study, Versus
 
 Rows = Mapping[str, Any]  # of a results file
@@ -42,6 +43,12 @@ def number(value: Any) -> str:
     return f"{mean} [{low}, {high}]" if low else mean
 
 
+def estimated(estimate: Estimate) -> str:
+    """A score from 0 to 1 with its interval, if it has one."""
+    interval = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.value:.2f}{interval}"
+
+
 def to_markdown(lines: Lines) -> str:
     """A Markdown table."""
     head, *others = lines
@@ -53,13 +60,14 @@ def to_csv(study: Study, rows: Rows) -> str:
     columns = {study.column: study.column} if study.column else study.columns
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high"])
+    writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high", "settings"])
     for name, row in rows.items():
         for head, path in columns.items():
             value = at(row, path)
             parts = value if isinstance(value, Mapping) else {"mean": value}
             numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
-            writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
+            settings = fields_text(_tuned(row))
+            writer.writerow([name, row["seeds"], row["diverged"], head, *numbers, settings])
     return text.getvalue()
 
 
@@ -88,9 +96,15 @@ def _by_row(study: Study, rows: Rows) -> Lines:
 
 
 def _by_task(study: Study, rows: Rows) -> Lines:
-    """A line per method: the random policy first, then references, then our methods."""
+    """A line per method: the random policy first, then references, then our methods.
+
+    The tuned settings stand under each number, in the order of the head.
+    """
     assert study.column is not None
-    lines = [["", *(f"`{task}`" for task in study.tasks)]]
+    settings = (
+        ", ".join(field.rpartition(".")[2] for field in study.tune.space) if study.tune else ""
+    )
+    lines = [[settings, *(f"`{task}`" for task in study.tasks)]]
     of_task = [
         [row for name, row in rows.items() if name.rpartition("/")[0] == task]
         for task in study.tasks
@@ -101,8 +115,19 @@ def _by_task(study: Study, rows: Rows) -> Lines:
         lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
     for method in study.methods:
         of_method = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
-        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in of_method)])
+        lines.append([f"`{method}`", *(_with_settings(row, study.column) for row in of_method)])
     return lines
+
+
+def _with_settings(row: Mapping[str, Any], path: str) -> str:
+    settings = ", ".join(map(str, _tuned(row).values()))
+    return "<br>".join(filter(None, (number(at(row, path)), settings)))
+
+
+def _tuned(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that tuning chose for a row; empty if it was not tuned."""
+    fields: Mapping[str, Any] = at(row, "tuned.fields") or {}
+    return fields
 
 
 # All rows, and the name of one -> the text of its cell.
@@ -114,6 +139,8 @@ def _columns(study: Study, known: Rows) -> dict[str, Cell]:
         head: lambda rows, row, path=path: number(at(rows[row], path))  # type: ignore[misc]
         for head, path in study.columns.items()
     }
+    if study.tune is not None:
+        columns["settings"] = lambda rows, row: fields_text(_tuned(rows[row])) or "–"
     if study.versus is not None:
         versus = study.versus
         columns[f"P(more than `{versus.row}`)"] = lambda _, row: _better(known, row, versus)
@@ -126,8 +153,7 @@ def _better(known: Rows, row: str, versus: Versus) -> str:
     if row == other or row not in known or other not in known:
         return "–"
     mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
-    better = probability_of_improvement([mine], [others], rng=np.random.default_rng(0))
-    return f"{better.value:.2f} [{better.low:.2f}, {better.high:.2f}]"
+    return estimated(probability_of_improvement([mine], [others], rng=np.random.default_rng(0)))
 
 
 def _beside(row: str, other: str) -> str:

@@ -34,6 +34,7 @@ _PLAIN_KEYS = {
     "column": str,
     "methods": tuple[str, ...],
     "side_by_side": bool,
+    "without": tuple[str, ...],
 }
 _KEYS = (
     *_PLAIN_KEYS,
@@ -86,6 +87,10 @@ def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> St
     side_by_side = plain.pop("side_by_side", False)
     tasks = _tasks(given.get("tasks", {}))
     rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
+    for name in plain.pop("without", ()):
+        if name not in rows:
+            raise ConfigError(f"without has no row {name!r}; {hint(name, rows)}")
+        del rows[name]
     if not trust:
         for row in rows.values():
             require_trust(row.names())

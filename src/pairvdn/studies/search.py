@@ -21,6 +21,7 @@ RANGES = {
 }
 # Far from the seeds of rows, which count from 0.
 FIRST_SEED = 10_000
+_ATTEMPTS = 1_000  # to draw trials of which no two are alike
 # Fields that all trials of a row must share: the task and the budget.
 _FIXED = ("epochs", "seed", "env", "evaluation", "checkpoints")
 
@@ -80,17 +81,35 @@ class Search:
             raise ValueError("samples is needed, because the space has a range.")
 
     def trials(self) -> list[dict[str, Any]]:
-        """The fields of every trial; the same for every row and on every machine."""
+        """The fields of every trial; the same for every row and on every machine.
+
+        Samples are a Latin hypercube: each value of a list, and each part of a range, is drawn as
+        often as any other.
+        """
         rng = np.random.default_rng(self.seed)
-        if all(draw.how == "list" for draw in self.space.values()):
-            combinations = list(itertools.product(*(draw.values for draw in self.space.values())))
-            number = min(self.samples or len(combinations), len(combinations))
-            chosen = sorted(rng.permutation(len(combinations))[:number].tolist())
-            return [dict(zip(self.space, combinations[index], strict=True)) for index in chosen]
+        if any(draw.how != "list" for draw in self.space.values()):
+            return self._hypercube(rng)
+        every = [
+            dict(zip(self.space, values, strict=True))
+            for values in itertools.product(*(draw.values for draw in self.space.values()))
+        ]
+        if self.samples is None or self.samples >= len(every):
+            return every
+        for _ in range(_ATTEMPTS):
+            some = self._hypercube(rng)
+            if all(trial not in some[:index] for index, trial in enumerate(some)):
+                return some
+        return [every[index] for index in sorted(rng.permutation(len(every))[: self.samples])]
+
+    def _hypercube(self, rng: np.random.Generator) -> list[dict[str, Any]]:
         assert self.samples is not None
+        draws = {
+            field: (rng.permutation(self.samples) + rng.random(self.samples)) / self.samples
+            for field in self.space
+        }
         return [
-            {field: draw.at(float(rng.random())) for field, draw in self.space.items()}
-            for _ in range(self.samples)
+            {field: draw.at(float(draws[field][index])) for field, draw in self.space.items()}
+            for index in range(self.samples)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,14 +147,12 @@ def fields_text(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{field.rpartition('.')[2]} = {value}" for field, value in fields.items())
 
 
-def _draws(where: str, space: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Draw]]:
-    """Fields with their values; a table that is not a range is a section of the config."""
+def _draws(where: str, space: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, Draw]]:
+    """Fields with their values; a table without a dot in its name is a section of the config."""
     for key, value in space.items():
-        field = f"{prefix}{key}"
-        if isinstance(value, Mapping) and not set(value) & set(RANGES):
-            if any(not isinstance(one, Mapping | list) for one in value.values()) or not value:
-                raise ConfigError(f"{where}.{field} has no values; {_example(field)}")
-            yield from _draws(where, value, f"{field}.")
+        field = f"{section}.{key}" if section else key
+        if isinstance(value, Mapping) and "." not in field and field not in _FIXED:
+            yield from _draws(where, value, field)
         elif field.partition(".")[0] in _FIXED:
             raise ConfigError(f"{where}.{field} cannot be tuned: all trials of a row share it.")
         else:

@@ -56,7 +56,8 @@ def test_scores_are_0_at_the_reference_or_the_random_policy_and_1_at_the_bound()
         "iql": {"climbing": [0.2, 0.4], "wall": [0.0, 1.0]},
         "vdn": {"climbing": [0.0, 0.0], "wall": [0.5, 0.5]},
     }
-    assert found.left_out == {"qmix": ["wall"]}
+    assert {method: list(own) for method, own in found.incomplete.items()} == {"qmix": ["climbing"]}
+    assert found.missing("qmix") == ["wall"]
 
 
 def test_iqm_profile_and_probability_of_improvement() -> None:

@@ -88,8 +88,9 @@ def test_a_row_by_name_replaces_the_one_of_its_task_and_method() -> None:
 
 def test_a_method_can_be_left_out_of_a_task() -> None:
     keys = small_keys(tasks=["climbing", "wall"], methods=["vdn", "iql"], without=["wall/vdn"])
-    rows = study_from("some", keys).rows
-    assert list(rows) == ["climbing/vdn", "climbing/iql", "wall/iql"]
+    study = study_from("some", keys)
+    assert study.name == "some"
+    assert list(study.rows) == ["climbing/vdn", "climbing/iql", "wall/iql"]
 
 
 def test_presets_of_the_paper_and_environments_of_others() -> None:

@@ -151,7 +151,7 @@ def test_the_best_trial_is_trained_with_the_seeds_of_the_row_and_stands_in_the_r
 def test_the_settings_stand_beside_the_result(out: Path) -> None:
     results = results_of(out)
     lines = study_table(STUDY, results["rows"])
-    assert lines[0] == ["n_step, learning_rate", "`climbing`"]
+    assert lines[0] == ["learner.n_step, optimiser.learning_rate", "`climbing`"]
     for line, method in zip(lines[2:], STUDY.methods, strict=True):
         fields = results["rows"][f"climbing/{method}"]["tuned"]["fields"]
         chosen = f"{fields['learner.n_step']}, {fields['optimiser.learning_rate']}"
@@ -159,7 +159,7 @@ def test_the_settings_stand_beside_the_result(out: Path) -> None:
     by_row = dataclasses.replace(STUDY, column=None)
     assert study_table(by_row, results["rows"])[0] == ["", "seeds", "return", "settings"]
     assert study_table(by_row, results["rows"])[1][-1] == "–"  # the random policy
-    assert study_table(by_row, results["rows"])[2][-1].startswith("n_step = ")
+    assert study_table(by_row, results["rows"])[2][-1].startswith("learner.n_step = ")
 
 
 def test_trials_keep_their_metrics_and_no_checkpoint(out: Path) -> None:
@@ -219,7 +219,8 @@ def test_processes_choose_the_same(out: Path, tmp_path: Path) -> None:
     assert found["climbing/iql"].trials == stored.trials
     assert set(states(statuses).values()) == {"finished"}
     assert any(
-        isinstance(one, str) and one.startswith("tuned: climbing/iql: n_step") for one in said
+        isinstance(one, str) and one.startswith("tuned: climbing/iql: learner.n_step")
+        for one in said
     )
     assert not list(tmp_path.rglob("checkpoints/*"))
 

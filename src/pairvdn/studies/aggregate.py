@@ -38,12 +38,16 @@ class Standing(NamedTuple):
 
 
 class Aggregate(NamedTuple):
-    """The standings, best IQM first; `left_out` are methods and the tasks that they lack."""
+    """The standings, best IQM first, and the scores of methods that lack a task."""
 
     versus: str
     tasks: tuple[str, ...]
     standings: list[Standing]
-    left_out: dict[str, list[str]]
+    incomplete: dict[str, dict[str, Scores]]
+
+    def missing(self, method: str) -> list[str]:
+        """The tasks on which an incomplete method has no results."""
+        return [task for task in self.tasks if task not in self.incomplete[method]]
 
 
 def aggregate(study: Study, rows: Rows) -> Aggregate:
@@ -54,24 +58,26 @@ def aggregate(study: Study, rows: Rows) -> Aggregate:
     """
     if study.aggregate is None:
         raise ConfigError(f"{study.name} has no table [aggregate]; see docs/studies.md.")
-    versus, tasks = study.aggregate.versus, study.aggregate.tasks or study.tasks
-    scores: dict[str, dict[str, Scores]] = {}
-    left_out: dict[str, list[str]] = {}
-    for method in study.methods:
-        if missing := missing_tasks(study, rows, method):
-            left_out[method] = missing
-        else:
-            scores[method] = {
-                task: _scores(study, study.aggregate, rows, task, method) for task in tasks
-            }
-    if versus not in scores:
-        raise FolderError(f"{study.name}: {versus} needs results on {', '.join(left_out[versus])}.")
+    how = study.aggregate
+    versus, tasks = how.versus, how.tasks or study.tasks
+    if missing := missing_tasks(study, rows, versus):
+        raise FolderError(f"{study.name}: {versus} needs results on {', '.join(missing)}.")
+    scores = {
+        method: {
+            task: _scores(study, how, rows, task, method)
+            for task in tasks
+            if f"{task}/{method}" in rows
+        }
+        for method in study.methods
+    }
     standings = [
         _standing(method, own, None if method == versus else scores[versus])
         for method, own in scores.items()
+        if len(own) == len(tasks)
     ]
     standings.sort(key=lambda one: -one.iqm.value)
-    return Aggregate(versus, tasks, standings, left_out)
+    incomplete = {method: own for method, own in scores.items() if 0 < len(own) < len(tasks)}
+    return Aggregate(versus, tasks, standings, incomplete)
 
 
 def missing_tasks(study: Study, rows: Rows, method: str) -> list[str]:
@@ -118,6 +124,6 @@ def aggregate_table(study: Study, rows: Rows) -> Lines:
         many = str(seeds[0]) if len(set(seeds)) == 1 else f"{min(seeds)} to {max(seeds)}"
         better = "–" if one.better is None else estimated(one.better)
         lines.append([f"`{one.method}`", estimated(one.iqm), estimated(one.mean), better, many])
-    for method, missing in found.left_out.items():
-        lines.append([f"`{method}`", f"not on {', '.join(missing)}", "–", "–", "–"])
+    for method in found.incomplete:
+        lines.append([f"`{method}`", f"not on {', '.join(found.missing(method))}", "–", "–", "–"])
     return lines

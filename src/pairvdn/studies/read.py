@@ -87,10 +87,10 @@ def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> St
     side_by_side = plain.pop("side_by_side", False)
     tasks = _tasks(given.get("tasks", {}))
     rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
-    for name in plain.pop("without", ()):
-        if name not in rows:
-            raise ConfigError(f"without has no row {name!r}; {hint(name, rows)}")
-        del rows[name]
+    for left_out in plain.pop("without", ()):
+        if left_out not in rows:
+            raise ConfigError(f"without has no row {left_out!r}; {hint(left_out, rows)}")
+        del rows[left_out]
     if not trust:
         for row in rows.values():
             require_trust(row.names())

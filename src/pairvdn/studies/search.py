@@ -143,8 +143,8 @@ def read_search(key: str, value: Any) -> Search:
 
 
 def fields_text(fields: Mapping[str, Any]) -> str:
-    """Fields for people: `loss = squared, n_step = 1`."""
-    return ", ".join(f"{field.rpartition('.')[2]} = {value}" for field, value in fields.items())
+    """Fields for people: `learner.loss = squared, learner.n_step = 1`."""
+    return ", ".join(f"{field} = {value}" for field, value in fields.items())
 
 
 def _draws(where: str, space: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, Draw]]:

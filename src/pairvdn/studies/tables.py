@@ -101,9 +101,7 @@ def _by_task(study: Study, rows: Rows) -> Lines:
     The tuned settings stand under each number, in the order of the head.
     """
     assert study.column is not None
-    settings = (
-        ", ".join(field.rpartition(".")[2] for field in study.tune.space) if study.tune else ""
-    )
+    settings = ", ".join(study.tune.space) if study.tune else ""
     lines = [[settings, *(f"`{task}`" for task in study.tasks)]]
     of_task = [
         [row for name, row in rows.items() if name.rpartition("/")[0] == task]

@@ -27,7 +27,7 @@ _FOOTER = (
 def draw_aggregate(found: Aggregate, stem: Path, *, note: str = "") -> list[Path]:
     """Draw the aggregate into `stem`.png and .svg; methods are ordered by IQM, best first."""
     lines = len(found.standings)
-    top, bottom = max(_TOP, 0.8 + 0.2 * lines), 1.1 + _ROW * lines
+    top, bottom = max(_TOP, 0.8 + 0.2 * lines), 1.1 + _ROW * (lines + len(found.incomplete))
     figure = Figure(figsize=(_WIDTH, top + bottom), layout="constrained")
     cells = figure.add_gridspec(2, 3, height_ratios=[top, bottom], width_ratios=[1, 1.2, 0.8])
     first, second, third = (figure.add_subplot(cells[0, column]) for column in range(3))
@@ -40,10 +40,9 @@ def draw_aggregate(found: Aggregate, stem: Path, *, note: str = "") -> list[Path
     third.set_xlim(-0.03, 1.03)
     third.set_title(f"P(better than {found.versus})")
     _draw_tasks(figure.add_subplot(cells[1, :]), found)
-    left_out = [f"{method} ({', '.join(tasks)})" for method, tasks in found.left_out.items()]
-    footer = (
-        f"{_FOOTER} Left out for missing tasks: {'; '.join(left_out)}." if left_out else _FOOTER
-    )
+    footer = _FOOTER
+    if found.incomplete:
+        footer += f" Only below, because they lack a task: {', '.join(found.incomplete)}."
     annotate(figure, note=note, footer=footer)
     return save(figure, stem)
 
@@ -85,10 +84,17 @@ def _draw_profiles(axes: Axes, standings: Sequence[Standing]) -> None:
 
 def _draw_tasks(axes: Axes, found: Aggregate) -> None:
     """The mean score of each method on each task, as a number and a shade; the best is bold."""
-    means = np.array([[one.scores[task].mean() for task in found.tasks] for one in found.standings])
+    methods = {one.method: one.scores for one in found.standings} | found.incomplete
+    means = np.array(
+        [
+            [own[task].mean() if task in own else np.nan for task in found.tasks]
+            for own in methods.values()
+        ]
+    )
     axes.imshow(np.clip(means, 0, 1), cmap=_SHADES, vmin=0, vmax=1.2, aspect="auto")
-    for row, column in np.ndindex(*means.shape):
-        mean = means[row, column]
+    for (row, column), mean in np.ndenumerate(means):
+        if np.isnan(mean):
+            continue
         axes.text(
             column,
             row,
@@ -97,10 +103,10 @@ def _draw_tasks(axes: Axes, found: Aggregate) -> None:
             va="center",
             fontsize=7,
             color="white" if mean > _DARK else INK,
-            weight="bold" if mean == means[:, column].max() else "normal",
+            weight="bold" if mean == np.nanmax(means[:, column]) else "normal",
         )
     axes.set_xticks(range(len(found.tasks)), found.tasks, rotation=20, ha="right")
-    axes.set_yticks(range(len(means)), [one.method for one in found.standings])
+    axes.set_yticks(range(len(methods)), list(methods))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_title("mean score on each task")

@@ -1,8 +1,9 @@
 """`pairvdn study run|table|figure|list|tune`: many runs from one file, and tables of them."""
 
 import argparse
+import contextlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pairvdn.checks import hint
@@ -32,6 +33,7 @@ from pairvdn.studies import (
 )
 from pairvdn.studies.cells import is_finished
 from pairvdn.studies.search import fields_text
+from pairvdn.studies.storage import Storage
 from pairvdn.studies.tuning import is_trial
 
 ABOUT = """Train all rows of a study, and make its table and figures.
@@ -88,11 +90,8 @@ def _run(arguments: Sequence[str]) -> int:
         print("\n".join([*(cell.name for cell in cells), f"{number}, into {storage}"]))
         return 0
     executor = _executor(given, study)
-    try:
-        with cells_progress(cells, quiet=given.quiet) as on_event:
-            statuses = run_study(study, rows, storage, results, executor, on_event)
-    except Interrupted as stop:
-        raise Interrupted(stop.signum, f"stopped; the same command resumes {storage}") from stop
+    with _resumable(storage), cells_progress(cells, quiet=given.quiet) as on_event:
+        statuses = run_study(study, rows, storage, results, executor, on_event)
     if not given.quiet:
         print_table(study, results)
     return _exit_code(statuses)
@@ -104,6 +103,15 @@ def _trials(study: Study, rows: Iterable[Row]) -> list[Cell]:
     if search is None or search.early_stopping is not None:
         return []
     return [cell for row in rows for cell in trial_cells(row, search)]
+
+
+@contextlib.contextmanager
+def _resumable(storage: Storage) -> Iterator[None]:
+    """Tell the user how to go on after a signal."""
+    try:
+        yield
+    except Interrupted as stop:
+        raise Interrupted(stop.signum, f"stopped; the same command resumes {storage}") from stop
 
 
 def _exit_code(statuses: Mapping[str, Status]) -> int:
@@ -204,8 +212,8 @@ def _tune(arguments: Sequence[str]) -> int:
         say: Callable[[str], None] = (lambda _: None) if given.quiet else print
         found, code = tune_with_ray(study, rows, storage, given.ray or "local", say), 0
     else:
-        executor = _executor(given, study)
-        with cells_progress(_trials(study, rows), quiet=given.quiet) as on_event:
+        executor, cells = _executor(given, study), _trials(study, rows)
+        with _resumable(storage), cells_progress(cells, quiet=given.quiet) as on_event:
             found, statuses = tune_rows(rows, study.tune, storage, executor, on_event)
         code = _exit_code(statuses)
     for name, tuned in found.items():

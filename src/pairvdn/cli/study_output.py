@@ -20,7 +20,7 @@ from pairvdn.studies import (
     to_csv,
     to_markdown,
 )
-from pairvdn.studies.aggregate import missing_tasks
+from pairvdn.studies.standings import missing_tasks
 from pairvdn.studies.study import Episodes, Overview, RandomPlay
 
 

@@ -13,7 +13,6 @@ from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summari
 from pairvdn.evaluation.statistics import (
     Estimate,
     Profile,
-    Scores,
     Summary,
     bootstrap,
     interquartile_mean,
@@ -34,7 +33,6 @@ __all__ = [
     "PolicySummary",
     "Profile",
     "Recording",
-    "Scores",
     "Summary",
     "bootstrap",
     "greedy_episodes",

@@ -1,11 +1,11 @@
 """Studies: many runs from one TOML file, their raw results as JSON, and tables of them."""
 
-from pairvdn.studies.aggregate import Aggregate, Standing, aggregate, aggregate_table
 from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status
 from pairvdn.studies.executors import Executor, Here, Processes, run_cells
 from pairvdn.studies.ray_cluster import RayCluster
 from pairvdn.studies.read import read_study, shipped_names, study_from
 from pairvdn.studies.results import ResultsFile, run_study
+from pairvdn.studies.standings import Aggregate, Standing, aggregate, aggregate_table
 from pairvdn.studies.storage import storage
 from pairvdn.studies.study import Row, Study
 from pairvdn.studies.summaries import fill, read_summary

@@ -165,7 +165,7 @@ def _require_rows(study: Study) -> None:
 
 def _require_trials(row: Row, config: Config, search: Search) -> None:
     """Check the fields of trials, and that no tuning seed is a seed of the row."""
-    config.replace(search.trials()[0])
+    config.replace({**search.trials()[0], "seed": search.seeds[0]})
     if shared := set(search.seeds) & set(row.seeds):
         raise ConfigError(f"{row.name}: seed {min(shared)} is in tune.seeds; use another one.")
     if row.name.partition("/")[0] == "tune":

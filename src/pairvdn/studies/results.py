@@ -103,13 +103,14 @@ def run_study(
     that diverged counts with its last intact checkpoint.
     """
     results.require_same_settings(study)
+    rows = list(rows)
     train = functools.partial(
         _train_rows, study, storage=storage, results=results, executor=executor, on_event=on_event
     )
     if study.tune is None:
-        return train(list(rows), {})
+        return train(rows, {})
     if study.tune.early_stopping is not None:
-        return train(list(rows), _tuned_before(study, rows, storage))
+        return train(rows, _tuned_before(study, rows, storage))
     statuses: dict[str, Status] = {}
     for _, group in itertools.groupby(rows, key=lambda row: row.group):
         members = list(group)

@@ -21,6 +21,7 @@ RANGES = {
 }
 # Far from the seeds of rows, which count from 0.
 FIRST_SEED = 10_000
+MOST_TRIALS, MOST_SEEDS = 10_000, 1_000
 _ATTEMPTS = 1_000  # to draw trials of which no two are alike
 # Fields that all trials of a row must share: the task and the budget.
 _FIXED = ("epochs", "seed", "env", "evaluation", "checkpoints")
@@ -76,9 +77,17 @@ class Search:
         if self.seeds != tuple(range(first, first + len(self.seeds))):
             raise ValueError("seeds must be consecutive: they are trained side by side.")
         if self.samples is not None:
-            require_at_least(1, samples=self.samples)
-        elif any(draw.how != "list" for draw in self.space.values()):
+            require_within(1, MOST_TRIALS, samples=self.samples)
+        elif self._has_ranges():
             raise ValueError("samples is needed, because the space has a range.")
+        elif self._combinations() > MOST_TRIALS:
+            raise ValueError(f"samples is needed: there are {self._combinations():,} combinations.")
+
+    def _has_ranges(self) -> bool:
+        return any(draw.how != "list" for draw in self.space.values())
+
+    def _combinations(self) -> int:
+        return math.prod(len(draw.values) for draw in self.space.values())
 
     def trials(self) -> list[dict[str, Any]]:
         """The fields of every trial; the same for every row and on every machine.
@@ -87,18 +96,17 @@ class Search:
         often as any other.
         """
         rng = np.random.default_rng(self.seed)
-        if any(draw.how != "list" for draw in self.space.values()):
+        if self._has_ranges():
             return self._hypercube(rng)
+        if self.samples is not None and self.samples < self._combinations():
+            for _ in range(_ATTEMPTS):
+                some = self._hypercube(rng)
+                if all(trial not in some[:index] for index, trial in enumerate(some)):
+                    return some
         every = [
             dict(zip(self.space, values, strict=True))
             for values in itertools.product(*(draw.values for draw in self.space.values()))
         ]
-        if self.samples is None or self.samples >= len(every):
-            return every
-        for _ in range(_ATTEMPTS):
-            some = self._hypercube(rng)
-            if all(trial not in some[:index] for index, trial in enumerate(some)):
-                return some
         return [every[index] for index in sorted(rng.permutation(len(every))[: self.samples])]
 
     def _hypercube(self, rng: np.random.Generator) -> list[dict[str, Any]]:
@@ -132,9 +140,9 @@ def read_search(key: str, value: Any) -> Search:
         raise ConfigError(f"{key}.space must be a table of fields, each with its values.")
     early = given.pop("early_stopping", None)
     if isinstance(seeds := given.get("seeds"), int) and not isinstance(seeds, bool):
-        given["seeds"] = list(range(FIRST_SEED, FIRST_SEED + seeds))
+        given["seeds"] = list(range(FIRST_SEED, FIRST_SEED + seeds)) if seeds <= MOST_SEEDS else []
     if given.get("seeds") == []:
-        raise ConfigError(f"{key}.seeds must be a list of seeds or a number of at least 1.")
+        raise ConfigError(f"{key}.seeds must be a list, or a number from 1 to {MOST_SEEDS}.")
     search = record_from(key, Search, given | {"space": dict(_draws(f"{key}.space", space))})
     if early is None:
         return search

@@ -7,9 +7,9 @@ from typing import Any
 
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import convert
-from pairvdn.studies.aggregate import aggregate_table
 from pairvdn.studies.read import read_file, read_study
 from pairvdn.studies.records import record_from, require_keys
+from pairvdn.studies.standings import aggregate_table
 from pairvdn.studies.tables import Lines, Rows, at, number, study_table, to_markdown
 
 ResultsOf = Callable[[str], Rows]  # the results of a study, by its name

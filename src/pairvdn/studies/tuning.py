@@ -107,6 +107,8 @@ def tune_rows(
             open_rows[row.name] = row
         else:
             found[row.name] = stored
+            for trial in stored.trials:
+                on_event(trial.name, Status("finished before"))
     cells = {name: trial_cells(row, search) for name, row in open_rows.items()}
     of_cell = {cell.name: (cell, name) for name, group in cells.items() for cell in group}
     statuses: dict[str, Status] = {}

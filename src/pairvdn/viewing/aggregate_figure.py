@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pairvdn.evaluation import Estimate
-from pairvdn.studies.aggregate import THRESHOLDS, Aggregate, Standing
+from pairvdn.studies.standings import THRESHOLDS, Aggregate, Standing
 from pairvdn.viewing.style import GREY, INK, Axes, Figure, annotate, look, save, styled
 
 _WIDTH = 9.0  # inches

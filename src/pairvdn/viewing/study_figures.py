@@ -17,7 +17,7 @@ from pairvdn.runs.analysis.curves import OVER_SEEDS
 from pairvdn.runs.analysis.evaluate import env_for
 from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
-from pairvdn.studies.aggregate import aggregate
+from pairvdn.studies.standings import aggregate
 from pairvdn.studies.study import Bars, Curves, Episodes, Figure, Overview, RandomPlay, Study
 from pairvdn.studies.tables import Rows, at
 from pairvdn.viewing.aggregate_figure import draw_aggregate

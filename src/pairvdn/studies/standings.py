@@ -9,13 +9,13 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.evaluation import (
     Estimate,
     Profile,
-    Scores,
     bootstrap,
     interquartile_mean,
     mean_over_tasks,
     performance_profile,
     probability_of_improvement,
 )
+from pairvdn.evaluation.statistics import Scores
 from pairvdn.runs.errors import FolderError
 from pairvdn.studies.study import Aggregation, Study
 from pairvdn.studies.tables import Lines, Rows, at, estimated

@@ -9,7 +9,7 @@ import pytest
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.errors import FolderError
 from pairvdn.studies import aggregate, aggregate_table, read_summary, study_from
-from pairvdn.studies.aggregate import THRESHOLDS
+from pairvdn.studies.standings import THRESHOLDS
 from pairvdn.studies.study import Study
 
 REFERENCES = {

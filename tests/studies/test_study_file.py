@@ -141,6 +141,7 @@ def aggregated(**keys: Any) -> dict[str, Any]:
         ({"tasks": {"hard": {"env": {"name": "climbng"}}}}, "did you mean 'climbing/vdn'"),
         ({"methods": ["pairvnd"]}, "did you mean 'climbing/pairvdn'"),
         ({"methods": []}, "tasks and methods belong together"),
+        ({"methods": ["vdn", "vdn"]}, "name each method once"),
         ({"without": ["climbing/vnd"]}, "without has no row 'climbing/vnd'; did you mean"),
         ({"tasks": [], "methods": []}, "needs rows, or tasks and methods"),
         ({"methods": "vdn"}, "methods must be a list"),

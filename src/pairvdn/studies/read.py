@@ -86,11 +86,8 @@ def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> St
     }
     side_by_side = plain.pop("side_by_side", False)
     tasks = _tasks(given.get("tasks", {}))
-    rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
-    for left_out in plain.pop("without", ()):
-        if left_out not in rows:
-            raise ConfigError(f"without has no row {left_out!r}; {hint(left_out, rows)}")
-        del rows[left_out]
+    pairs = _pairs(tasks, plain.get("methods", ()), plain.pop("without", ()))
+    rows = _rows(given, pairs, side_by_side)
     if not trust:
         for row in rows.values():
             require_trust(row.names())
@@ -183,26 +180,42 @@ def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _rows(
-    given: Mapping[str, Any],
-    tasks: Mapping[str, Mapping[str, Any]],
-    methods: tuple[str, ...],
-    side_by_side: bool,
-) -> dict[str, Row]:
-    """Every task with every method and combination of `vary`, then the rows given by name."""
-    shared = _fields("fields", given.get("fields", {}))
-    seeds = _seeds("seeds", given.get("seeds", 1))
+def _pairs(
+    tasks: Mapping[str, Mapping[str, Any]], methods: tuple[str, ...], without: tuple[str, ...]
+) -> dict[str, tuple[Mapping[str, Any], str]]:
+    """TASK/METHOD -> the task's fields and the method, for all pairs but those of `without`."""
     if bool(tasks) != bool(methods):
         raise ConfigError("tasks and methods belong together: each method is trained on each task.")
+    pairs = {
+        f"{task}/{_folder_name(method)}": (fields, method)
+        for (task, fields), method in itertools.product(tasks.items(), methods)
+    }
+    if len(pairs) < len(tasks) * len(methods):
+        raise ConfigError("methods: two of them have the same name; name each method once.")
+    for name in without:
+        if name not in pairs:
+            raise ConfigError(f"without has no row {name!r}; {hint(name, pairs)}")
+        del pairs[name]
+    return pairs
+
+
+def _rows(
+    given: Mapping[str, Any],
+    pairs: Mapping[str, tuple[Mapping[str, Any], str]],
+    side_by_side: bool,
+) -> dict[str, Row]:
+    """Every pair of task and method with every combination of `vary`, then the rows by name."""
+    shared = _fields("fields", given.get("fields", {}))
+    seeds = _seeds("seeds", given.get("seeds", 1))
     rows: dict[str, Row] = {}
     varied = _vary(given.get("vary", {}))
-    for (task, fields), method in itertools.product(tasks.items(), methods):
+    for pair, (fields, method) in pairs.items():
         own = {key: value for key, value in fields.items() if key != "env.name"}
         env = fields["env.name"]
         outside = {"method.name": method} if is_external(env) else {}
         for values in itertools.product(*varied.values()):
             chosen = dict(zip(varied, values, strict=True))
-            name = "/".join([task, _folder_name(method), *([_variant(chosen)] if chosen else [])])
+            name = f"{pair}/{_variant(chosen)}" if chosen else pair
             if name in rows:
                 raise ConfigError(f"Two rows have the name {name}; is a value given twice?")
             preset = env if outside else f"{env}/{method}"

@@ -69,7 +69,7 @@ FIGURE := $(BIN)/pairvdn study figure --results results --to docs/results/figure
 figures: $(VENV)/.dev  ## draw the figures of docs/results from results/*.json
 	$(FIGURE) box-jump --only bars
 	$(FIGURE) cooking --only bars curves
-	$(FIGURE) coordination --only bars
+	$(FIGURE) coordination-untuned --only bars
 	$(FIGURE) paper-table --only bars curves
 	$(FIGURE) simple-spread --only bars
 	rm docs/results/figures/*.png

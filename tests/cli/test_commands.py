@@ -56,7 +56,7 @@ def test_help_says_what_a_flag_means_its_choices_and_its_default(
         "--learner.loss {squared,huber} penalty of a temporal-difference error; default: squared"
         in shown
     )
-    assert "--exploration.epochs N|none length of the schedule in epochs; none: the" in shown
+    assert "--exploration.epochs N|X|none length of the schedule in epochs, or as a share" in shown
     assert "--method.hidden-sizes N,..." in shown
     assert "default: 32,32" in shown
     assert "--learner.name TEXT learner, one of paper, parallel, or your own" in shown

@@ -79,6 +79,40 @@ def test_a_study_from_its_file_to_tables_and_figures(
     assert all(path.stat().st_size for path in drawn)
 
 
+def test_trials_come_first_and_their_best_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, place = tmp_path / "own.toml", ["--out", str(tmp_path / "out")]
+    tune = {"seeds": 1, "space": {"optimiser": {"learning_rate": [1e-3, 1e-2]}}}
+    keys = small_keys(tune=tune, evaluation={"episodes": 2}, column="return")
+    file.write_text(to_toml(keys))
+    trials = [f"tune/climbing/vdn/trial-{number}" for number in (0, 1)]
+
+    assert main(["study", "run", str(file), *place, "--dry-run"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:3] == [*trials, "climbing/vdn/seed-0"]
+    assert shown[3].startswith("3 runs, into")
+
+    assert main(["study", "tune", str(file), *place]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    tuned = next(line for line in shown if line.startswith("tuned: climbing/vdn: "))
+    rate = tuned.rpartition("optimiser.learning_rate = ")[2]
+    assert rate in ("0.001", "0.01")
+    ranking = shown[shown.index(f"climbing/vdn: optimiser.learning_rate = {rate}") :]
+    ranked = [line.split() for line in ranking if "trial-" in line]
+    assert sorted(line[0] for line in ranked) == trials
+    assert ranked[0][-1] == rate
+    assert main(["study", "list", str(file), *place]) == 0
+    assert "tuned" in capsys.readouterr().out
+
+    assert main(["study", "run", str(file), *place]) == 0
+    shown = capsys.readouterr().out
+    assert f"{trials[0]}: finished before" in shown
+    assert f"]<br>{rate} |" in shown
+    assert main(["study", "list", str(file), *place]) == 0
+    assert "done" in capsys.readouterr().out
+
+
 def test_a_changed_study_says_so_and_is_not_mixed_with_the_real_one(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

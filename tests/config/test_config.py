@@ -174,3 +174,21 @@ def test_texts_become_values(kind: object, text: str, value: object) -> None:
 def test_nothing_is_converted_by_force(kind: object, value: object) -> None:
     with pytest.raises(ConfigError, match="must be"):
         convert("key", kind, value)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "length"), [("none", 80), (20, 20), (1, 1), (0.25, 20), (1.0, 80), (0.0, 1)]
+)
+def test_exploration_has_a_length_in_epochs_or_as_a_share_of_the_run(
+    epochs: str | float, length: int
+) -> None:
+    config = load_preset("aloha/vdn").replace({"epochs": 80, "exploration.epochs": epochs})
+    assert Config.from_toml(config.to_toml()) == config
+    exploration = config.exploration.build(num_epochs=config.epochs)
+    assert exploration.epochs == length
+
+
+def test_a_share_of_the_run_is_at_most_1() -> None:
+    config = load_preset("aloha/vdn").replace({"exploration.epochs": 1.5})
+    with pytest.raises(ConfigError, match=r"epochs must be from 0 to 1, not 1\.5"):
+        config.exploration.build(num_epochs=80)

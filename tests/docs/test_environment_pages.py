@@ -20,7 +20,11 @@ def test_the_page_of_pettingzoo_says_what_becomes_of_an_environment():
 
 
 @pytest.mark.parametrize(
-    "name", ["aloha", "cooking", "gather", "predator-prey", "sensor", "simple-spread", "t-maze"]
+    "name",
+    [
+        *("aloha", "cooking", "disperse", "gather", "hallway"),
+        *("predator-prey", "pursuit", "sensor", "simple-spread", "t-maze"),
+    ],
 )
 def test_a_page_holds_the_specification(name):
     assert specification(type(envs.make(name))) in (PAGES / f"{name}.md").read_text()

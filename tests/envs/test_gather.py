@@ -80,6 +80,7 @@ def test_where_everyone_is_decides_the_reward(gather, agents, early, late):
         assert float(told.reward) == reward
         assert bool(told.truncated) == last
         assert bool(told.terminated) == (last or reward == 10)
+    assert float(gather[0].measures(state_of(agents))["won"]) == (early == 10)
 
 
 def test_everyone_moves_at_once_and_walls_hold(gather):

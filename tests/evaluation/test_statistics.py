@@ -10,6 +10,7 @@ from pairvdn.evaluation.statistics import (
     difference_of_means,
     interquartile_mean,
     mean_over_tasks,
+    performance_profile,
     probability_of_improvement,
     summarise,
 )
@@ -86,6 +87,30 @@ def test_interquartile_mean(scores: list[float], answer: float) -> None:
 def test_interquartile_mean_pools_the_tasks() -> None:
     tasks = [np.array([0.0, 10.0]), np.array([4.0, 6.0])]
     assert float(interquartile_mean(tasks)) == 5.0
+
+
+def test_every_task_counts_the_same_in_the_interquartile_mean() -> None:
+    # As if the task of one seed had four: 0, 0, 0, 0 and 1, 2, 3, 4; two are cut at either end.
+    tasks = [np.array([0.0]), np.array([1.0, 2.0, 3.0, 4.0])]
+    assert float(interquartile_mean(tasks)) == pytest.approx((0 + 0 + 1 + 2) / 4)
+    resampled = [np.zeros((5, 2)), np.ones((5, 3))]
+    assert interquartile_mean(resampled).tolist() == [0.5] * 5
+
+
+def test_performance_profile() -> None:
+    tasks = [np.array([0.0, 0.5, 1.0, 1.0]), np.array([0.2, 0.8])]
+    thresholds = np.array([-1.0, 0.0, 0.5, 1.0])
+    profile = performance_profile(tasks, thresholds, rng=rng())
+    # P(X > s) on each task, then the mean of both.
+    assert profile.value.tolist() == [1.0, (0.75 + 1.0) / 2, (0.5 + 0.5) / 2, 0.0]
+    assert profile.low is not None
+    assert profile.high is not None
+    assert (profile.low <= profile.value).all()
+    assert (profile.value <= profile.high).all()
+    assert profile.low[[0, 3]].tolist() == profile.high[[0, 3]].tolist() == [1.0, 0.0]
+    assert 0.5 < profile.high[2] <= 1.0
+    alone = performance_profile([np.array([0.7])], thresholds, rng=rng())
+    assert (alone.value.tolist(), alone.low, alone.high) == ([1.0, 1.0, 1.0, 0.0], None, None)
 
 
 @pytest.mark.parametrize(

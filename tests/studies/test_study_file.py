@@ -86,6 +86,13 @@ def test_a_row_by_name_replaces_the_one_of_its_task_and_method() -> None:
     assert study.rows["hard/vdn"].config().epochs == 7
 
 
+def test_a_method_can_be_left_out_of_a_task() -> None:
+    keys = small_keys(tasks=["climbing", "wall"], methods=["vdn", "iql"], without=["wall/vdn"])
+    study = study_from("some", keys)
+    assert study.name == "some"
+    assert list(study.rows) == ["climbing/vdn", "climbing/iql", "wall/iql"]
+
+
 def test_presets_of_the_paper_and_environments_of_others() -> None:
     paper = study_from("paper", {"tasks": ["simple-spread"], "methods": ["vdn-paper"]})
     (row,) = paper.rows.values()
@@ -111,6 +118,21 @@ def test_changes_of_the_command_line_are_noted() -> None:
         study.with_changes({"epoch": 1})
 
 
+def tuned(space: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"tune": {"space": space, **keys}}
+
+
+def aggregated(**keys: Any) -> dict[str, Any]:
+    references = {
+        "nobody": {"source": "known", "values": {}},
+        "bound": {"source": "known", "values": {"climbing": 11}},
+    }
+    return {
+        "references": references,
+        "aggregate": {"zero": "nobody", "one": "bound", "versus": "vdn"} | keys,
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -119,6 +141,8 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"tasks": {"hard": {"env": {"name": "climbng"}}}}, "did you mean 'climbing/vdn'"),
         ({"methods": ["pairvnd"]}, "did you mean 'climbing/pairvdn'"),
         ({"methods": []}, "tasks and methods belong together"),
+        ({"methods": ["vdn", "vdn"]}, "name each method once"),
+        ({"without": ["climbing/vnd"]}, "without has no row 'climbing/vnd'; did you mean"),
         ({"tasks": [], "methods": []}, "needs rows, or tasks and methods"),
         ({"methods": "vdn"}, "methods must be a list"),
         ({"seeds": 0}, "at least 1"),
@@ -147,7 +171,7 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"evaluation": {"episodes": 0}}, "episodes must be from 1"),
         ({"versus": {"row": "vdn"}}, "versus needs path"),
         ({"references": {"x": {"values": {}}}}, "references.x needs source"),
-        ({"figures": {"x": {"kind": "pie"}}}, "must be one of bars, curves"),
+        ({"figures": {"x": {"kind": "pie"}}}, "must be one of aggregate, bars, curves"),
         (
             {"figures": {"x": {"kind": "bars", "path": "return", "labl": ""}}},
             "did you mean 'label'",
@@ -159,14 +183,38 @@ def test_changes_of_the_command_line_are_noted() -> None:
         ({"resources": {"cpu": 1}}, "did you mean 'cpus'"),
         ({"resources": {"cpus": -1}}, "cpus must be at least 0"),
         ({"tune": {"samples": 3}}, "tune.space must be a table"),
-        ({"tune": {"space": {"epochs": {"integers": [1]}}}}, "two numbers, from and to"),
-        ({"tune": {"space": {"epochs": {"integers": [8, 2]}}}}, "two whole numbers, from and to"),
-        ({"tune": {"space": {"seed": {"log": [0, 1]}}}}, "two numbers above 0"),
-        ({"tune": {"space": {"seed": {"uniform": ["a", "b"]}}}}, "must be two numbers"),
-        ({"tune": {"space": {"epochs": {"integer": [1, 2]}}}}, "did you mean 'integers'"),
-        ({"tune": {"space": {"epoch": {"integers": [1, 2]}}}}, "did you mean 'epochs'"),
-        ({"tune": {"sample": 3}}, "did you mean 'samples'"),
-        ({"tune": {"samples": 0, "space": {"epochs": {"choice": [1]}}}}, "samples must be at"),
+        (tuned({"learner.n_step": {"integers": [1]}}), "two whole numbers, from and to"),
+        (tuned({"learner.n_step": {"integers": [8, 2]}}), "two whole numbers, from and to"),
+        (tuned({"learner.discount": {"log": [0, 1]}}), "two numbers above 0"),
+        (tuned({"learner.discount": {"uniform": ["a", "b"]}}), "must be two numbers"),
+        (tuned({"learner": {"n_step": {"integer": [1, 2]}}}), "did you mean 'integers'"),
+        (tuned({"learner": {"n_step": 3}}), "must be a list of values or one range; for example"),
+        (tuned({"learner": {"n_step": []}}), "must be a list of values or one range"),
+        (tuned({"learner": {"n_stp": [1, 2]}}), "did you mean 'n_step'"),
+        (tuned({"epochs": [1, 2]}), "tune.space.epochs cannot be tuned"),
+        (tuned({"env.max_steps": [1, 2]}), "tune.space.env.max_steps cannot be tuned"),
+        (tuned({"learner.discount": {"log": [0.5, 0.9]}}), "samples is needed"),
+        (tuned({"learner.n_step": [1]}, sample=3), "did you mean 'samples'"),
+        (tuned({"learner.n_step": [1]}, samples=0), "samples must be from 1 to 10000"),
+        (tuned({"learner.n_step": [1]}, budget=0), "budget must be greater than 0"),
+        (tuned({"learner.n_step": [1]}, budget=2), "budget must be from 0 to 1"),
+        (tuned({"learner.n_step": [1]}, seeds=[]), "a list, or a number from 1 to 1000"),
+        (tuned({"learner.n_step": [1]}, seeds=2**31), "a list, or a number from 1 to 1000"),
+        (tuned({"learner.n_step": list(range(1, 20_000))}), "samples is needed: there are 19,999"),
+        (tuned({"learner.n_step": [1]}, seeds=[-1]), "seed must be at least 0"),
+        (tuned({"learner.n_step": [1]}, seeds=[5, 7]), "seeds must be consecutive"),
+        (tuned({"learner.n_step": [1]}, early_stopping={"grac": 1}), "did you mean 'grace'"),
+        (tuned({"learner.n_step": [1]}, early_stopping={"reduction": 1}), "reduction must be at"),
+        (tuned({"learner.n_step": [1]}) | {"seeds": [10_000]}, "seed 10000 is in tune.seeds"),
+        (
+            tuned({"learner.n_step": [1]}) | {"rows": {"tune/a": {"preset": "climbing/vdn"}}},
+            "in the folder of trials",
+        ),
+        (aggregated(zero="nobdy"), "aggregate.zero has no 'nobdy'; did you mean 'nobody'"),
+        (aggregated(versus="vnd"), "did you mean 'vdn'"),
+        (aggregated(tasks=["clmbing"]), "did you mean 'climbing'"),
+        (aggregated(one="nobody"), "needs a number for the task climbing"),
+        ({"figures": {"x": {"kind": "aggregate"}}}, r"figures.x needs a table \[aggregate\]"),
     ],
 )
 def test_what_is_wrong_is_named_with_the_nearest_key(changes: dict[str, Any], message: str) -> None:
@@ -188,13 +236,14 @@ def test_a_file_that_is_no_study(tmp_path: Path) -> None:
         read_study("paper-tabel")
 
 
-def test_the_example_is_a_study() -> None:
+def test_the_examples_are_studies() -> None:
     study = read_study(str(ROOT / "examples/studies/coordination.toml"))
     assert len(study.rows) == 3 * 4
     assert {len(row.seeds) for row in study.rows.values()} == {5}
-    assert study.tune is not None
-    assert study.tune.space["optimiser.learning_rate"] == Draw("log", (3e-4, 1e-2))
-    assert study.tune.space["method.hidden_sizes"] == Draw("choice", ([32, 32], [64, 64]))
+    tuned_study = read_study(str(ROOT / "examples/studies/tuned.toml"))
+    assert tuned_study.tune is not None
+    assert tuned_study.tune.space["learner.loss"] == Draw("list", ("huber", "squared"))
+    assert len(tuned_study.tune.trials()) == 8
 
 
 def test_the_papers_numbers_are_references() -> None:

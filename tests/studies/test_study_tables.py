@@ -107,7 +107,7 @@ def test_a_summary_of_several_studies(tmp_path: Path) -> None:
         ["U", "-3.00 [4.00, 6.00]", "–", "–", "`dcg` 5.00 [4.00, 6.00]", "2"],
     ]
     file.write_text('about = "nothing"\ncosts = []\n')
-    with pytest.raises(ConfigError, match="either lines or costs"):
+    with pytest.raises(ConfigError, match="a summary has lines, costs or an aggregate"):
         read_summary(str(file))
     assert read_summary("paper-table") is None
 
@@ -115,11 +115,14 @@ def test_a_summary_of_several_studies(tmp_path: Path) -> None:
 def test_costs_are_summed_over_the_methods_of_a_task() -> None:
     summary = read_summary("costs")
     assert summary is not None
-    found = {"coordination": {"aloha/vdn": ROW, "aloha/iql": ROW}, "cooking": {"coop/vdn": ROW}}
+    found = {
+        "coordination-untuned": {"aloha/vdn": ROW, "aloha/iql": ROW},
+        "cooking": {"coop/vdn": ROW},
+    }
     lines = summary.table(lambda name: found.get(name, {}))
     assert lines[1:] == [
         ["cooking: `coop/vdn`", "2", "6,000", "120", "1.0", "100", "2"],
-        ["coordination: `aloha`", "4", "12,000", "240", "2.0", "100", "2"],
+        ["coordination-untuned: `aloha`", "4", "12,000", "240", "2.0", "100", "2"],
     ]
 
 

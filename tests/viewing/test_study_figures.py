@@ -42,6 +42,28 @@ def test_bars_and_curves_have_a_panel_for_each_group(tmp_path: Path) -> None:
     assert ">right<" not in curves
 
 
+def test_the_aggregate_shows_methods_and_tasks(tmp_path: Path) -> None:
+    known = {"source": "known", "values": {"climbing": 10, "wall": 10}}
+    many = study_from(
+        "many",
+        {
+            "tasks": ["climbing", "wall"],
+            "methods": ["vdn", "pairvdn", "iql"],
+            "references": {"nobody": {"source": "known", "values": {}}, "bound": known},
+            "aggregate": {"zero": "nobody", "one": "bound", "versus": "vdn"},
+            "figures": {"aggregate": {"kind": "aggregate"}},
+        },
+    )
+    names = [f"{task}/{method}" for task in many.tasks for method in ("vdn", "pairvdn")]
+    rows = {name: ROW | {"seeds": 2} for name in [*names, "wall/iql"]}
+    shown = texts(draw_figure(many, "aggregate", rows, tmp_path, tmp_path, note="not real"))
+    # (5 + 3) / (10 + 3), the mean of both seeds, in each of the five cells with results.
+    assert shown.count(">0.62<") == 5
+    assert all(f">{text}<" in shown for text in ("climbing", "pairvdn", "P(better than vdn)"))
+    assert "because they lack a task: iql" in shown
+    assert "not real" in shown
+
+
 def test_episodes_of_trained_rows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (tmp_path / "left").mkdir()
     (tmp_path / "left" / "a").symlink_to(small_run("boxes", tmp_path_factory))

@@ -1,7 +1,8 @@
 """`pairvdn study run|table|figure|list|tune`: many runs from one file, and tables of them."""
 
 import argparse
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pairvdn.checks import hint
@@ -14,17 +15,26 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.toml import values_of
 from pairvdn.runs.errors import FolderError, Interrupted
 from pairvdn.studies import (
+    Cell,
     Executor,
     Here,
     Processes,
     RayCluster,
+    Row,
+    Status,
     Study,
     read_study,
     read_summary,
+    read_tuned,
     run_study,
     shipped_names,
+    trial_cells,
+    tune_rows,
 )
 from pairvdn.studies.cells import is_finished
+from pairvdn.studies.search import fields_text
+from pairvdn.studies.storage import Storage
+from pairvdn.studies.tuning import is_trial
 
 ABOUT = """Train all rows of a study, and make its table and figures.
 
@@ -32,7 +42,7 @@ ABOUT = """Train all rows of a study, and make its table and figures.
   table   print the table from the raw results, or fill the tables of pages
   figure  draw the figures
   list    list the shipped studies, or the rows of one
-  tune    search the fields of [tune] with Ray Tune
+  tune    train the trials of [tune] and rank them; `run` does it as well
 
 STUDY is a shipped name (`pairvdn study list`) or the path of a TOML file; docs/studies.md
 describes the format. Runs and raw results are below --out. `run` can be interrupted at any time:
@@ -74,20 +84,44 @@ def _run(arguments: Sequence[str]) -> int:
     study = _changed(study_of(given), given)
     rows = study.only(given.only)
     storage, results = storage_of(given, study.name), results_of(given, study.name)
-    cells = [cell for row in rows for cell in row.cells(study.evaluation)]
+    cells = [*_trials(study, rows), *(cell for row in rows for cell in row.cells(study.evaluation))]
     if given.dry_run:
         number = "1 run" if len(cells) == 1 else f"{len(cells)} runs"
         print("\n".join([*(cell.name for cell in cells), f"{number}, into {storage}"]))
         return 0
     executor = _executor(given, study)
-    try:
-        with cells_progress(cells, quiet=given.quiet) as on_event:
-            statuses = run_study(study, rows, storage, results, executor, on_event)
-    except Interrupted as stop:
-        raise Interrupted(stop.signum, f"stopped; the same command resumes {storage}") from stop
+    with _resumable(storage), cells_progress(cells, quiet=given.quiet) as on_event:
+        statuses = run_study(study, rows, storage, results, executor, on_event)
     if not given.quiet:
         print_table(study, results)
-    return 1 if any(status.state in ("failed", "diverged") for status in statuses.values()) else 0
+    return _exit_code(statuses)
+
+
+def _trials(study: Study, rows: Iterable[Row]) -> list[Cell]:
+    """The trials that come before the rows; with early stopping, `study tune` trains them."""
+    search = study.tune
+    if search is None or search.early_stopping is not None:
+        return []
+    return [cell for row in rows for cell in trial_cells(row, search)]
+
+
+@contextlib.contextmanager
+def _resumable(storage: Storage) -> Iterator[None]:
+    """Tell the user how to go on after a signal."""
+    try:
+        yield
+    except Interrupted as stop:
+        raise Interrupted(stop.signum, f"stopped; the same command resumes {storage}") from stop
+
+
+def _exit_code(statuses: Mapping[str, Status]) -> int:
+    """1 if a run failed, or diverged; a trial may diverge, and then loses."""
+    return int(
+        any(
+            status.state == "failed" or (status.state == "diverged" and not is_trial(name))
+            for name, status in statuses.items()
+        )
+    )
 
 
 def _changed(study: Study, given: argparse.Namespace) -> Study:
@@ -132,10 +166,18 @@ def _list(arguments: Sequence[str]) -> int:
     def state(name: str) -> str:
         if name in done:
             return "done"
+        row = study.rows[name]
         try:
-            trained = [is_finished(cell, storage) for cell in study.rows[name].cells()]
+            if study.tune is not None:
+                tuned = read_tuned(row, study.tune, storage)
+                if tuned is None:
+                    return "-"
+                row = tuned.applied_to(row)
+            trained = [is_finished(cell, storage) for cell in row.cells()]
         except FolderError:
             return "trained with other settings"
+        if study.tune is not None and not any(trained):
+            return "tuned"
         return f"{sum(trained)} of {len(trained)} runs trained" if any(trained) else "-"
 
     print(f"{study.about}\n")
@@ -149,28 +191,34 @@ def _list(arguments: Sequence[str]) -> int:
 
 
 def _tune(arguments: Sequence[str]) -> int:
-    parser = study_parser("tune", "Search the fields of [tune] for each row, with Ray Tune.")
+    parser = study_parser("tune", "Train the trials of [tune] for each row, and rank them.")
     add_only(parser, "these rows, or rows of these groups")
+    parser.add_argument("--workers", action=Whole, help="train in N processes")
     _add_ray(parser)
-    parser.add_argument("--quiet", action="store_true", help="print the ranking only")
+    parser.add_argument("--quiet", action="store_true", help="print the rankings only")
     given = parser.parse_all(arguments)
     study = study_of(given)
     if study.tune is None:
         raise ConfigError(f"{given.study} has no table [tune]; see docs/studies.md.")
-    from pairvdn.studies.tune import tune
+    rows, storage = study.only(given.only), storage_of(given, study.name)
+    if study.tune.early_stopping is not None:
+        from pairvdn.studies.ray_tune import tune_with_ray
 
-    storage = storage_of(given, study.name)
-    say: Callable[[str], None] = (lambda _: None) if given.quiet else print
-    for result in tune(study, study.only(given.only), storage, given.ray or "local", say):
+        say: Callable[[str], None] = (lambda _: None) if given.quiet else print
+        found, code = tune_with_ray(study, rows, storage, given.ray or "local", say), 0
+    else:
+        executor, cells = _executor(given, study), _trials(study, rows)
+        with _resumable(storage), cells_progress(cells, quiet=given.quiet) as on_event:
+            found, statuses = tune_rows(rows, study.tune, storage, executor, on_event)
+        code = _exit_code(statuses)
+    for name, tuned in found.items():
         heads = ["", "greedy return", "epochs", *study.tune.space]
         lines = [
-            [trial.name, f"{trial.value:.4g}", str(trial.epochs), *map(str, trial.fields.values())]
-            for trial in result.trials
+            [trial.name, f"{trial.mean:.4g}", str(trial.epochs), *map(str, trial.fields.values())]
+            for trial in tuned.trials
         ]
-        print(
-            f"{result.name}: the best config is {storage}/{result.best}\n\n{table(heads, lines)}\n"
-        )
-    return 0
+        print(f"{name}: {fields_text(tuned.best.fields)}\n\n{table(heads, lines)}\n")
+    return code
 
 
 _ACTIONS: dict[str, Callable[[Sequence[str]], int]] = {

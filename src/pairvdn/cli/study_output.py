@@ -20,7 +20,8 @@ from pairvdn.studies import (
     to_csv,
     to_markdown,
 )
-from pairvdn.studies.study import Episodes, RandomPlay
+from pairvdn.studies.standings import missing_tasks
+from pairvdn.studies.study import Episodes, Overview, RandomPlay
 
 
 def table_main(arguments: Sequence[str]) -> int:
@@ -158,5 +159,7 @@ def _missing(study: Study, name: str, rows: Mapping[str, Any], runs: Path) -> st
         return (
             f"figure {name} needs runs in {runs}; train them with {command}." if untrained else ""
         )
+    if isinstance(figure, Overview) and study.aggregate is not None:
+        rows = {} if missing_tasks(study, rows, study.aggregate.versus) else rows
     command = f"`pairvdn study run {study.name}`"
     return "" if rows else f"figure {name} needs results; make them with {command}."

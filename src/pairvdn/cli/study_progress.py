@@ -75,10 +75,12 @@ def cells_progress(
 
 
 def _print_event(progress: Progress, stream: Stream, quiet: bool, name: str, event: Event) -> None:
-    """Print a status, unless quiet, or a warning."""
+    """Print a status or the outcome of tuning, unless quiet, or a warning."""
     progress.note(name, event)
     if isinstance(event, str) and event.startswith("warning"):
         print(f"{name}: {event}", file=sys.stderr, flush=True)
+    if isinstance(event, str) and event.startswith("tuned") and not quiet:
+        print(event, file=stream, flush=True)
     if isinstance(event, Status) and not quiet:
         print(f"{name}: {event.state} ({progress.counts()})", file=stream, flush=True)
 
@@ -102,6 +104,8 @@ def _live(progress: Progress, stream: Stream) -> Iterator[OnEvent]:
             progress.note(name, event)
             if isinstance(event, str) and event.startswith("warning"):
                 live.console.print(f"{name}: {event}", highlight=False)
+            if isinstance(event, str) and event.startswith("tuned"):
+                live.console.print(event, highlight=False)
 
         yield on_event
 

@@ -161,17 +161,22 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
 
 
 def linear_epsilon(
-    start: float = 1.0, end: float = 0.05, epochs: int | None = None, *, num_epochs: int
+    start: float = 1.0, end: float = 0.05, epochs: int | float | None = None, *, num_epochs: int
 ) -> Exploration:
     """The paper's exploration: epsilon falls linearly from epoch to epoch.
 
     Args:
         start: epsilon, the probability of a random action, in the first epoch
         end: epsilon at the end of the schedule and after it
-        epochs: length of the schedule in epochs; none: the whole run
+        epochs: length of the schedule in epochs, or as a share of the run (0.25); none: the run
         num_epochs: length of the run
     """
-    return LinearEpsilon(start, end, num_epochs if epochs is None else epochs)
+    if epochs is None:
+        epochs = num_epochs
+    elif isinstance(epochs, float):
+        require_within(0, 1, epochs=epochs)
+        epochs = max(1, round(epochs * num_epochs))
+    return LinearEpsilon(start, end, epochs)
 
 
 EXPLORATIONS: dict[str, Callable[..., Exploration]] = {

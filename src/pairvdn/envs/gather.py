@@ -156,6 +156,11 @@ class Gather(Environment[GatherState]):
         del state
         return upright(observation[:, :2])
 
+    def measures(self, state: GatherState) -> dict[str, Float[Array, ""]]:
+        """`won`: 1 if all agents are at the true goal."""
+        won = jnp.all(same_cell(state.agents, jnp.asarray(GOALS)[state.goal][None]))
+        return {"won": won.astype(jnp.float32)}
+
     def scene(self, state: GatherState) -> Scene:
         """Goals, the true one green, and agents, the informed ones blue."""
         n, g = state.agents.shape[0], len(GOALS)

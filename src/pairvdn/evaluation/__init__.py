@@ -12,11 +12,13 @@ from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record
 from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summarise_played, summary
 from pairvdn.evaluation.statistics import (
     Estimate,
+    Profile,
     Summary,
     bootstrap,
     difference_of_means,
     interquartile_mean,
     mean_over_tasks,
+    performance_profile,
     probability_of_improvement,
     summarise,
 )
@@ -30,6 +32,7 @@ __all__ = [
     "Frame",
     "Played",
     "PolicySummary",
+    "Profile",
     "Recording",
     "Summary",
     "bootstrap",
@@ -37,6 +40,7 @@ __all__ = [
     "greedy_episodes",
     "interquartile_mean",
     "mean_over_tasks",
+    "performance_profile",
     "play_episodes",
     "play_greedy",
     "play_random",

@@ -7,6 +7,7 @@ statistics are those of Agarwal et al., "Deep RL at the edge of the statistical 
 implemented from their definitions.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -29,6 +30,14 @@ class Estimate(NamedTuple):
     value: float
     low: float | None
     high: float | None
+
+
+class Profile(NamedTuple):
+    """A share at each threshold with its pointwise interval; None with too few scores."""
+
+    value: Float[np.ndarray, " thresholds"]
+    low: Float[np.ndarray, " thresholds"] | None
+    high: Float[np.ndarray, " thresholds"] | None
 
 
 class Summary(NamedTuple):
@@ -58,9 +67,12 @@ def interquartile_mean(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
     """The mean of the middle half of all scores of all tasks.
 
     floor(n / 4) scores are cut at either end: more robust than the mean against outliers, and
-    statistically more efficient than the median.
+    statistically more efficient than the median. Scores of tasks with fewer seeds are repeated, so
+    that every task counts the same.
     """
-    ordered = np.sort(np.concatenate(tasks, axis=-1), axis=-1)
+    most = math.lcm(*(scores.shape[-1] for scores in tasks))
+    alike = [np.repeat(scores, most // scores.shape[-1], axis=-1) for scores in tasks]
+    ordered = np.sort(np.concatenate(alike, axis=-1), axis=-1)
     cut = ordered.shape[-1] // 4
     return np.asarray(np.mean(ordered[..., cut : ordered.shape[-1] - cut], axis=-1))
 
@@ -74,9 +86,7 @@ def bootstrap(
     confidence: float = CONFIDENCE,
 ) -> Estimate:
     """A statistic with its percentile interval over resamples of the seeds of each task."""
-    checked = [_scores(scores) for scores in tasks]
-    if not checked:
-        raise ValueError("There must be at least one task.")
+    checked = _checked(tasks)
     value = float(statistic(checked))
     if max(len(scores) for scores in checked) < 2:
         return Estimate(value, None, None)
@@ -101,6 +111,31 @@ def difference_of_means(
     return bootstrap(
         [*tasks, *others], difference, rng=rng, resamples=resamples, confidence=confidence
     )
+
+
+def performance_profile(
+    tasks: Sequence[Scores],
+    thresholds: Float[np.ndarray, " thresholds"],
+    *,
+    rng: np.random.Generator,
+    resamples: int = 2_000,
+    confidence: float = CONFIDENCE,
+) -> Profile:
+    """The share of seeds with a score above each threshold: mean over tasks of P(X > threshold)."""
+    checked = _checked(tasks)
+    value = _share_above(checked, thresholds)
+    if max(len(scores) for scores in checked) < 2:
+        return Profile(value, None, None)
+    drawn = _share_above([_resampled(scores, resamples, rng) for scores in checked], thresholds)
+    tail = (1 - confidence) / 2
+    return Profile(value, *np.quantile(drawn, [tail, 1 - tail], axis=0))
+
+
+def _share_above(
+    tasks: list[Resamples], thresholds: Float[np.ndarray, " thresholds"]
+) -> Float[np.ndarray, "*samples thresholds"]:
+    above = [np.mean(scores[..., None] > thresholds, axis=-2) for scores in tasks]
+    return np.asarray(np.mean(above, axis=0))
 
 
 def probability_of_improvement(
@@ -148,6 +183,13 @@ def _interval(drawn: Float[np.ndarray, " samples"], confidence: float) -> tuple[
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _checked(tasks: Sequence[Scores]) -> list[Scores]:
+    """The scores of at least one task."""
+    if not tasks:
+        raise ValueError("There must be at least one task.")
+    return [_scores(scores) for scores in tasks]
 
 
 def _scores(scores: Sequence[float] | Scores) -> Scores:

@@ -209,11 +209,16 @@ def require_same_settings(cell: Cell, storage: Storage) -> None:
         )
 
 
-def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
-    """Completed epochs -> mean greedy return over seeds, as far as all seeds have come."""
-    texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
-    evaluated = [evaluations(parse_metrics(text)) for text in texts]
+def greedy_returns(cell: Cell, storage: Storage) -> dict[int, list[float]]:
+    """Completed epochs -> the greedy return of each seed, as far as all seeds have come."""
+    evaluated = [evaluations(lines) for lines in metrics_of(cell, storage)]
     return {
-        seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
+        seeds[0]["epoch"] + 1: [line["evaluation"]["mean"] for line in seeds]
         for seeds in zip(*evaluated, strict=False)
     }
+
+
+def metrics_of(cell: Cell, storage: Storage) -> list[list[dict[str, Any]]]:
+    """The metrics of every run of a cell so far."""
+    texts = (storage.read_text(f"{run}/metrics.jsonl") for run in cell.runs())
+    return [parse_metrics(text or "") for text in texts]

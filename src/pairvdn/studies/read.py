@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pairvdn.checks import hint, shown
-from pairvdn.config.config import General
+from pairvdn.config.config import Config, General
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
@@ -17,19 +17,29 @@ from pairvdn.envs import is_external
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.studies.cells import Resources
 from pairvdn.studies.records import record_from, require_keys, table_of
-from pairvdn.studies.search import read_search
-from pairvdn.studies.study import FIGURES, Figure, Reference, Row, Study, Versus
+from pairvdn.studies.search import Search, read_search
+from pairvdn.studies.study import (
+    FIGURES,
+    Aggregation,
+    Figure,
+    Overview,
+    Reference,
+    Row,
+    Study,
+    Versus,
+)
 
 _PLAIN_KEYS = {
     "about": str,
     "column": str,
     "methods": tuple[str, ...],
     "side_by_side": bool,
+    "without": tuple[str, ...],
 }
 _KEYS = (
     *_PLAIN_KEYS,
     *("seeds", "fields", "vary", "tasks", "rows"),
-    *("evaluation", "columns", "references", "versus", "figures", "resources", "tune"),
+    *("evaluation", "columns", "references", "versus", "aggregate", "figures", "resources", "tune"),
 )
 _MOST_SEEDS = 10_000  # of a row
 # Characters of folder names that shells and file systems accept without quotes.
@@ -72,7 +82,8 @@ def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> St
     }
     side_by_side = plain.pop("side_by_side", False)
     tasks = _tasks(given.get("tasks", {}))
-    rows = _rows(given, tasks, plain.get("methods", ()), side_by_side)
+    pairs = _pairs(tasks, plain.get("methods", ()), plain.pop("without", ()))
+    rows = _rows(given, pairs, side_by_side)
     if not trust:
         for row in rows.values():
             require_trust(row.names())
@@ -94,10 +105,32 @@ def _require_sound(study: Study, *, varied: bool) -> None:
     if study.column is not None and (varied or not study.tasks):
         raise ConfigError("column makes a table of methods and tasks: it needs tasks, and no vary.")
     _require_rows(study)
+    if study.aggregate is not None:
+        _require_aggregate(study, study.aggregate)
     for name, figure in study.figures.items():
+        if isinstance(figure, Overview) and study.aggregate is None:
+            raise ConfigError(f"figures.{name} needs a table [aggregate]; see docs/studies.md.")
         for row in getattr(figure, "rows", ()):
             if row not in study.rows:
                 raise ConfigError(f"figures.{name} has no row {row!r}; {hint(row, study.rows)}")
+
+
+def _require_aggregate(study: Study, aggregate: Aggregation) -> None:
+    """Check that the names of `[aggregate]` exist, and that every task has a number for 1."""
+    known = {
+        "zero": (study.references, [aggregate.zero]),
+        "one": (study.references, [aggregate.one]),
+        "versus": (study.methods, [aggregate.versus]),
+        "tasks": (study.tasks, aggregate.tasks),
+    }
+    for key, (names, given) in known.items():
+        for name in given:
+            if name not in names:
+                raise ConfigError(f"aggregate.{key} has no {name!r}; {hint(name, names)}")
+    ones = study.references[aggregate.one].values
+    for task in aggregate.tasks or study.tasks:
+        if not isinstance(ones.get(task), int | float):
+            raise ConfigError(f"references.{aggregate.one!r} needs a number for the task {task}.")
 
 
 def _require_rows(study: Study) -> None:
@@ -111,7 +144,7 @@ def _require_rows(study: Study) -> None:
             raise ConfigError(f"{row.name}: a seed is named twice; name each seed once.")
         config = row.config()
         if study.tune is not None:
-            config.replace({field: draw.values[0] for field, draw in study.tune.space.items()})
+            _require_trials(row, config, study.tune)
         env = envs.setdefault(row.group, config.env.name)
         if env != config.env.name:  # a group has one random policy
             raise ConfigError(
@@ -121,6 +154,15 @@ def _require_rows(study: Study) -> None:
         outer = next((name for name in study.rows if row.name.startswith(f"{name}/")), None)
         if outer is not None:
             raise ConfigError(f"{outer!r} is a row and a group of rows; rename one of them.")
+
+
+def _require_trials(row: Row, config: Config, search: Search) -> None:
+    """Check the fields of trials, and that no tuning seed is a seed of the row."""
+    config.replace({**search.trials()[0], "seed": search.seeds[0]})
+    if shared := set(search.seeds) & set(row.seeds):
+        raise ConfigError(f"{row.name}: seed {min(shared)} is in tune.seeds; use another one.")
+    if row.name.partition("/")[0] == "tune":
+        raise ConfigError(f"{row.name!r} is in the folder of trials; use another name than tune.")
 
 
 def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:
@@ -134,26 +176,42 @@ def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _rows(
-    given: Mapping[str, Any],
-    tasks: Mapping[str, Mapping[str, Any]],
-    methods: tuple[str, ...],
-    side_by_side: bool,
-) -> dict[str, Row]:
-    """Every task with every method and combination of `vary`, then the rows given by name."""
-    shared = _fields("fields", given.get("fields", {}))
-    seeds = _seeds("seeds", given.get("seeds", 1))
+def _pairs(
+    tasks: Mapping[str, Mapping[str, Any]], methods: tuple[str, ...], without: tuple[str, ...]
+) -> dict[str, tuple[Mapping[str, Any], str]]:
+    """TASK/METHOD -> the task's fields and the method, for all pairs but those of `without`."""
     if bool(tasks) != bool(methods):
         raise ConfigError("tasks and methods belong together: each method is trained on each task.")
+    pairs = {
+        f"{task}/{_folder_name(method)}": (fields, method)
+        for (task, fields), method in itertools.product(tasks.items(), methods)
+    }
+    if len(pairs) < len(tasks) * len(methods):
+        raise ConfigError("methods: two of them have the same name; name each method once.")
+    for name in without:
+        if name not in pairs:
+            raise ConfigError(f"without has no row {name!r}; {hint(name, pairs)}")
+        del pairs[name]
+    return pairs
+
+
+def _rows(
+    given: Mapping[str, Any],
+    pairs: Mapping[str, tuple[Mapping[str, Any], str]],
+    side_by_side: bool,
+) -> dict[str, Row]:
+    """Every pair of task and method with every combination of `vary`, then the rows by name."""
+    shared = _fields("fields", given.get("fields", {}))
+    seeds = _seeds("seeds", given.get("seeds", 1))
     rows: dict[str, Row] = {}
     varied = _vary(given.get("vary", {}))
-    for (task, fields), method in itertools.product(tasks.items(), methods):
+    for pair, (fields, method) in pairs.items():
         own = {key: value for key, value in fields.items() if key != "env.name"}
         env = fields["env.name"]
         outside = {"method.name": method} if is_external(env) else {}
         for values in itertools.product(*varied.values()):
             chosen = dict(zip(varied, values, strict=True))
-            name = "/".join([task, _folder_name(method), *([_variant(chosen)] if chosen else [])])
+            name = f"{pair}/{_variant(chosen)}" if chosen else pair
             if name in rows:
                 raise ConfigError(f"Two rows have the name {name}; is a value given twice?")
             preset = env if outside else f"{env}/{method}"
@@ -261,6 +319,7 @@ _SECTIONS: dict[str, Any] = {
     "columns": _columns,
     "references": _references,
     "versus": lambda key, value: record_from(key, Versus, value),
+    "aggregate": lambda key, value: record_from(key, Aggregation, value),
     "figures": _figures,
     "resources": lambda key, value: record_from(key, Resources, value),
     "tune": read_search,

@@ -1,9 +1,11 @@
 """Raw results of a study: one JSON file, a row written as soon as it is trained and evaluated."""
 
 import dataclasses
+import functools
+import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,14 @@ from pairvdn.studies.cells import Event, OnEvent, Status, evaluated
 from pairvdn.studies.executors import Executor, run_cells
 from pairvdn.studies.storage import Folder, Storage
 from pairvdn.studies.study import Row, Study
+from pairvdn.studies.tuning import Tuned, read_tuned, tune_rows
 
 DONE = ("finished", "finished before", "diverged")
 
 
 @dataclasses.dataclass(frozen=True)
 class ResultsFile:
-    """`{"evaluation": ..., "changed": ..., "rows": {name: numbers}}` at a path of a storage."""
+    """`{"evaluation": ..., "tune": ..., "changed": ..., "rows": {name: numbers}}` in a storage."""
 
     storage: Storage
     path: str
@@ -46,14 +49,19 @@ class ResultsFile:
         return rows
 
     def require_same_settings(self, study: Study) -> None:
-        """Raise `FolderError` if the file has rows of another evaluation or of a changed study."""
+        """Raise `FolderError` for rows of another evaluation, tuning or change of the study."""
         stored = self.read()
         if not stored.get("rows"):
             return
-        same = Settings(**stored["evaluation"]) == study.evaluation
-        if not same or stored.get("changed", {}) != _plain(study.changed):
+        same = {
+            "evaluation": Settings(**stored["evaluation"]) == study.evaluation,
+            "tune": stored.get("tune", {}) == _protocol(study),
+            "changes of the command line": stored.get("changed", {}) == _plain(study.changed),
+        }
+        if different := [key for key, equal in same.items() if not equal]:
             raise FolderError(
-                f"{self} has results of other settings; choose another --out, or remove it."
+                f"{self} has results of other settings ({', '.join(different)}); choose another "
+                "--out, or remove it."
             )
 
     def add(self, study: Study, row: str, numbers: Mapping[str, Any]) -> None:
@@ -62,9 +70,12 @@ class ResultsFile:
             self.require_same_settings(study)
             rows = {**self.rows(), row: numbers}
             order = {name: rows[name] for name in study.rows if name in rows}
-            changed = {"changed": _plain(study.changed)} if study.changed else {}
-            evaluation = dataclasses.asdict(study.evaluation)
-            results = {"evaluation": evaluation, **changed, "rows": {**order, **rows}}
+            results = {
+                "evaluation": dataclasses.asdict(study.evaluation),
+                **({"tune": _protocol(study)} if study.tune else {}),
+                **({"changed": _plain(study.changed)} if study.changed else {}),
+                "rows": {**order, **rows},
+            }
             self.storage.write_text(self.path, to_json(results, indent=1) + "\n")
 
 
@@ -72,6 +83,10 @@ def _plain(changed: Mapping[str, Any]) -> dict[str, Any]:
     """As read back from JSON: lists for tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(dict(changed)))
     return plain
+
+
+def _protocol(study: Study) -> dict[str, Any]:
+    return _plain(study.tune.to_dict()) if study.tune else {}
 
 
 def run_study(
@@ -84,12 +99,54 @@ def run_study(
 ) -> dict[str, Status]:
     """Train the rows that are not finished, evaluate them, and write their results.
 
-    Returns the final status of every cell. A row that diverged counts with its last intact
-    checkpoint.
+    With `[tune]`, the rows of a group are tuned before they are trained, group by group. A row with
+    a failed trial is not trained. Returns the final status of every cell, trials included. A row
+    that diverged counts with its last intact checkpoint.
     """
     results.require_same_settings(study)
-    cells = {row.name: row.cells(study.evaluation) for row in rows}
-    row_of = {cell.name: row for row, group in cells.items() for cell in group}
+    rows = list(rows)
+    train = functools.partial(
+        _train_rows, study, storage=storage, results=results, executor=executor, on_event=on_event
+    )
+    if study.tune is None:
+        return train(rows, {})
+    if study.tune.early_stopping is not None:
+        return train(rows, _tuned_before(study, rows, storage))
+    statuses: dict[str, Status] = {}
+    for _, group in itertools.groupby(rows, key=lambda row: row.group):
+        members = list(group)
+        tuned, trials = tune_rows(members, study.tune, storage, executor, on_event)
+        statuses |= trials | train([row for row in members if row.name in tuned], tuned)
+    return statuses
+
+
+def _tuned_before(study: Study, rows: Iterable[Row], storage: Storage) -> dict[str, Tuned]:
+    """The settings that `study tune` has found for these rows."""
+    assert study.tune is not None
+    found = {row.name: read_tuned(row, study.tune, storage) for row in rows}
+    for name, tuned in found.items():
+        if tuned is None:
+            raise FolderError(
+                f"{name} is not tuned yet, and early stopping needs Ray Tune; first run "
+                f"`pairvdn study tune {study.name} --ray local`."
+            )
+    return {name: tuned for name, tuned in found.items() if tuned}
+
+
+def _train_rows(
+    study: Study,
+    rows: Sequence[Row],
+    tuned: Mapping[str, Tuned],
+    *,
+    storage: Storage,
+    results: ResultsFile,
+    executor: Executor,
+    on_event: OnEvent,
+) -> dict[str, Status]:
+    """Train these rows, with the settings of `tuned` if they are in it, and evaluate them."""
+    trained = [tuned[row.name].applied_to(row) if row.name in tuned else row for row in rows]
+    cells = {row.name: row.cells(study.evaluation) for row in trained}
+    row_of = {cell.name: row for row in trained for cell in cells[row.name]}
     statuses: dict[str, Status] = {}
     written = {name: row["command"] for name, row in results.rows().items()}
 
@@ -98,7 +155,7 @@ def run_study(
         if not isinstance(event, Status) or event.state == "running":
             return
         statuses[name] = event
-        row = study.rows[row_of[name]]
+        row = row_of[name]
         group = [statuses[cell.name] for cell in cells[row.name] if cell.name in statuses]
         if len(group) < len(cells[row.name]) or any(one.state not in DONE for one in group):
             return
@@ -106,7 +163,10 @@ def run_study(
         if unchanged and written.get(row.name) == row.command():
             return
         try:
-            results.add(study, row.name, row_numbers(row, storage, study.evaluation))
+            numbers = row_numbers(row, storage, study.evaluation)
+            if row.name in tuned:
+                numbers["tuned"] = tuned[row.name].to_dict()
+            results.add(study, row.name, numbers)
         except (ConfigError, RunError) as error:
             statuses[name] = Status("failed", one_line(error))
             on_event(name, statuses[name])

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,6 +39,10 @@ class Storage(abc.ABC):
     @abc.abstractmethod
     def write_text(self, path: str, text: str) -> None:
         """Write a small file."""
+
+    @abc.abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove a folder with everything in it, if it exists."""
 
     @abc.abstractmethod
     def workplace(self, name: str) -> contextlib.AbstractContextManager[Workplace]:
@@ -72,6 +77,11 @@ class Folder(Storage):
         """Write a small file."""
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(self.root / path, text)
+
+    def remove(self, path: str) -> None:
+        """Remove a folder with everything in it, if it exists."""
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self.root / path)
 
     @contextlib.contextmanager
     def workplace(self, name: str) -> Iterator[Workplace]:
@@ -135,6 +145,13 @@ class Remote(Storage):
         files, root = self._opened()
         _make_parent(files, f"{root}/{path}")
         files.pipe_file(f"{root}/{path}", text.encode())
+
+    def remove(self, path: str) -> None:
+        """Remove a folder with everything in it, if it exists."""
+        files, root = self._opened()
+        files.invalidate_cache()
+        with contextlib.suppress(FileNotFoundError):
+            files.rm(f"{root}/{path}", recursive=True)
 
     @contextlib.contextmanager
     def workplace(self, name: str) -> Iterator[Workplace]:

@@ -98,6 +98,22 @@ class Versus:
 
 
 @dataclasses.dataclass(frozen=True)
+class Aggregation:
+    """How numbers of different tasks become comparable scores, 0 to 1.
+
+    `zero` and `one` are references with a number for each task. A task that `zero` leaves out
+    starts at the random policy. `versus` is the method to compare the others with; empty `tasks`
+    means all.
+    """
+
+    zero: str
+    one: str
+    versus: str
+    path: str = "return"
+    tasks: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Bars:
     """One number of each row as a bar, a panel for each group; empty `groups` means all."""
 
@@ -143,8 +159,14 @@ class RandomPlay:
     colour_by: tuple[str, ...] = ()
 
 
-Figure = Bars | Curves | Episodes | RandomPlay
+@dataclasses.dataclass(frozen=True)
+class Overview:
+    """All methods over all tasks of `[aggregate]`: which method should I use?"""
+
+
+Figure = Bars | Curves | Episodes | RandomPlay | Overview
 FIGURES: dict[str, type[Figure]] = {
+    "aggregate": Overview,
     "bars": Bars,
     "curves": Curves,
     "episodes": Episodes,
@@ -171,6 +193,7 @@ class Study:
     methods: tuple[str, ...] = ()
     references: Mapping[str, Reference] = dataclasses.field(default_factory=dict)
     versus: Versus | None = None
+    aggregate: Aggregation | None = None
     figures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
     resources: Resources = dataclasses.field(default_factory=Resources)
     tune: Search | None = None

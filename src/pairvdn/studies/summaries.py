@@ -9,6 +9,7 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import convert
 from pairvdn.studies.read import read_file, read_study
 from pairvdn.studies.records import record_from, require_keys
+from pairvdn.studies.standings import aggregate_table
 from pairvdn.studies.tables import Lines, Rows, at, number, study_table, to_markdown
 
 ResultsOf = Callable[[str], Rows]  # the results of a study, by its name
@@ -34,35 +35,43 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """A table of other studies: `lines` of their results, or their `costs`."""
+    """A table of other studies: `lines` of their results, their `costs`, or one's `aggregate`."""
 
     name: str
     about: str
-    lines: tuple[Line, ...]
-    costs: tuple[str, ...]
+    lines: tuple[Line, ...] = ()
+    costs: tuple[str, ...] = ()
+    aggregate: str = ""
 
     @property
     def studies(self) -> list[str]:
         """The studies it needs."""
-        return list(dict.fromkeys([*(line.study for line in self.lines), *self.costs]))
+        named = [*(line.study for line in self.lines), *self.costs, self.aggregate]
+        return list(dict.fromkeys(filter(None, named)))
 
     def table(self, results_of: ResultsOf) -> Lines:
         """The table from the results of its studies."""
+        if self.aggregate:
+            return aggregate_table(read_study(self.aggregate), results_of(self.aggregate))
         return _comparison(self.lines, results_of) if self.lines else _costs(self.costs, results_of)
 
 
 def read_summary(name: str) -> Summary | None:
     """The summary with this name; None if it is a study."""
     stem, given = read_file(name)
-    if not {"lines", "costs"} & given.keys():
-        return None
-    require_keys(name, given, ("about", "lines", "costs"))
+    costs, aggregate = given.get("costs", []), given.get("aggregate", "")
+    if not {"lines", "costs"} & given.keys() and not (aggregate and isinstance(aggregate, str)):
+        return None  # in a study, `aggregate` is a table
+    require_keys(name, given, ("about", "lines", "costs", "aggregate"))
     lines = [record_from(f"{name}: lines", Line, one) for one in given.get("lines", [])]
-    costs = convert(f"{name}: costs", tuple[str, ...], given.get("costs", []))
-    if bool(lines) == bool(costs):
-        raise ConfigError(f"{name}: a summary has either lines or costs.")
+    if [bool(lines), bool(costs), bool(aggregate)].count(True) != 1:
+        raise ConfigError(f"{name}: a summary has lines, costs or an aggregate.")
     return Summary(
-        stem, convert(f"{name}: about", str, given.get("about", "")), tuple(lines), costs
+        stem,
+        convert(f"{name}: about", str, given.get("about", "")),
+        tuple(lines),
+        convert(f"{name}: costs", tuple[str, ...], costs),
+        convert(f"{name}: aggregate", str, aggregate),
     )
 
 

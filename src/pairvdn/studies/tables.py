@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pairvdn.evaluation import Estimate, difference_of_means, probability_of_improvement
+from pairvdn.studies.search import fields_text
 from pairvdn.studies.study import Study, Versus
 
 Rows = Mapping[str, Any]  # of a results file
@@ -40,7 +41,7 @@ def at(row: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def number(value: Any, digits: int | None = None) -> str:
+def number(value: Any) -> str:
     """A number with its interval, if it has one; [mean, sd] as mean ± sd."""
     if value is None:
         return "–"
@@ -50,12 +51,17 @@ def number(value: Any, digits: int | None = None) -> str:
         return " ± ".join(f"{part:.3f}" for part in value)
     if not isinstance(value, Mapping):
         return f"{value:,}"
-    if digits is None:
-        digits = 3 if abs(value["mean"]) < 2 else 2
+    digits = 3 if abs(value["mean"]) < 2 else 2
     mean, low, high = (
         "" if value[key] is None else f"{value[key]:.{digits}f}" for key in ("mean", "low", "high")
     )
     return f"{mean} [{low}, {high}]" if low else mean
+
+
+def estimated(estimate: Estimate) -> str:
+    """A number with its interval, if it has one, in two digits."""
+    interval = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.value:.2f}{interval}"
 
 
 def to_markdown(lines: Lines) -> str:
@@ -69,7 +75,7 @@ def to_csv(study: Study, rows: Rows) -> str:
     columns = {study.column: study.column} if study.column else study.columns
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high"])
+    writer.writerow(["row", "seeds", "diverged", "column", "mean", "sd", "low", "high", "settings"])
     for name, row in rows.items():
         for head, path in columns.items():
             value = at(row, path)
@@ -77,7 +83,8 @@ def to_csv(study: Study, rows: Rows) -> str:
                 value = value._asdict()
             parts = value if isinstance(value, Mapping) else {"mean": value}
             numbers = [parts.get(key) for key in ("mean", "sd", "low", "high")]
-            writer.writerow([name, row["seeds"], row["diverged"], head, *numbers])
+            settings = fields_text(_tuned(row))
+            writer.writerow([name, row["seeds"], row["diverged"], head, *numbers, settings])
     return text.getvalue()
 
 
@@ -106,9 +113,13 @@ def _by_row(study: Study, rows: Rows) -> Lines:
 
 
 def _by_task(study: Study, rows: Rows) -> Lines:
-    """A line per method: the random policy first, then references, then our methods."""
+    """A line per method: the random policy first, then references, then our methods.
+
+    The tuned settings stand under each number, in the order of the head.
+    """
     assert study.column is not None
-    lines = [["", *(f"`{task}`" for task in study.tasks)]]
+    settings = ", ".join(study.tune.space) if study.tune else ""
+    lines = [[settings, *(f"`{task}`" for task in study.tasks)]]
     of_task = [
         [row for name, row in rows.items() if name.rpartition("/")[0] == task]
         for task in study.tasks
@@ -119,8 +130,19 @@ def _by_task(study: Study, rows: Rows) -> Lines:
         lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
     for method in study.methods:
         of_method = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
-        lines.append([f"`{method}`", *(number(at(row, study.column)) for row in of_method)])
+        lines.append([f"`{method}`", *(_with_settings(row, study.column) for row in of_method)])
     return lines
+
+
+def _with_settings(row: Mapping[str, Any], path: str) -> str:
+    settings = ", ".join(map(str, _tuned(row).values()))
+    return "<br>".join(filter(None, (number(at(row, path)), settings)))
+
+
+def _tuned(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields that tuning chose for a row; empty if it was not tuned."""
+    fields: Mapping[str, Any] = at(row, "tuned.fields") or {}
+    return fields
 
 
 # All rows, and the name of one -> the text of its cell.
@@ -132,6 +154,8 @@ def _columns(study: Study, known: Rows) -> dict[str, Cell]:
         head: lambda rows, row, path=path: number(at(rows[row], path))  # type: ignore[misc]
         for head, path in study.columns.items()
     }
+    if study.tune is not None:
+        columns["settings"] = lambda rows, row: fields_text(_tuned(rows[row])) or "–"
     if study.versus is not None:
         versus = study.versus
         columns[f"more than `{versus.row}`"] = lambda _, row: _compared(
@@ -149,8 +173,7 @@ def _compared(known: Rows, row: str, versus: Versus, compare: Callable[..., Esti
     if row == other or row not in known or other not in known:
         return "–"
     mine, others = (np.array(at(known[one], versus.path)["values"]) for one in (row, other))
-    estimate = compare([mine], [others], rng=np.random.default_rng(0))
-    return number(estimate._asdict() | {"mean": estimate.value}, digits=2)
+    return estimated(compare([mine], [others], rng=np.random.default_rng(0)))
 
 
 def _beside(row: str, other: str) -> str:

@@ -1,4 +1,4 @@
-"""Figures of a study: bars and curves of its results, pictures of its runs or of environments."""
+"""Figures of a study: bars, curves and the aggregate of its results, pictures of its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +17,10 @@ from pairvdn.runs.analysis.curves import OVER_SEEDS
 from pairvdn.runs.analysis.evaluate import env_for
 from pairvdn.runs.folder import run_folders
 from pairvdn.runs.load import load
-from pairvdn.studies.study import Bars, Curves, Episodes, Figure, RandomPlay, Study
+from pairvdn.studies.standings import aggregate
+from pairvdn.studies.study import Bars, Curves, Episodes, Figure, Overview, RandomPlay, Study
 from pairvdn.studies.tables import Rows, at
+from pairvdn.viewing.aggregate_figure import draw_aggregate
 from pairvdn.viewing.figures import (
     Bar,
     BarPanel,
@@ -125,11 +127,17 @@ def _random_play(figure: RandomPlay, source: _Source) -> list[Path]:
     return draw_pictures(pictures, source.stem, columns=len(pictures), footer=footer)
 
 
+def _overview(figure: Overview, source: _Source) -> list[Path]:
+    del figure
+    return draw_aggregate(aggregate(source.study, source.rows), source.stem, note=source.note)
+
+
 _DRAWERS: dict[type[Figure], Callable[..., list[Path]]] = {
     Bars: _bars,
     Curves: _curves,
     Episodes: _episodes,
     RandomPlay: _random_play,
+    Overview: _overview,
 }
 
 

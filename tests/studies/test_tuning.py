@@ -1,0 +1,291 @@
+"""The protocol of `[tune]`: the same trials for every row, then its best one with fresh seeds."""
+
+import dataclasses
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_studies import small_study, states
+
+from pairvdn.config.errors import ConfigError
+from pairvdn.runs.epochs import Report
+from pairvdn.runs.errors import FolderError, Interrupted
+from pairvdn.studies import (
+    Event,
+    Here,
+    Processes,
+    ResultsFile,
+    Status,
+    Study,
+    read_tuned,
+    run_study,
+    storage,
+    study_table,
+    trial_cells,
+    tune_rows,
+)
+from pairvdn.studies.search import FIRST_SEED, Draw, Search
+from pairvdn.studies.storage import Folder
+from pairvdn.studies.tuning import decide
+
+TUNE: dict[str, Any] = {
+    "budget": 0.5,
+    "seeds": 2,
+    "space": {"learner": {"n_step": [1, 3]}, "optimiser": {"learning_rate": [1e-3, 1e-2]}},
+}
+CHANGES: dict[str, Any] = {
+    "methods": ["vdn", "iql"],
+    "column": "return",
+    "evaluation": {"episodes": 3},
+    "tune": TUNE,
+}
+STUDY = small_study(**CHANGES)
+SEARCH = STUDY.tune
+assert SEARCH is not None
+
+
+def run(study: Study, out: Path | str, executor: Any = None, also: Any = None) -> dict[str, Status]:
+    place = storage(str(out))
+
+    def on_event(name: str, event: Event) -> None:
+        if also is not None:
+            also(name, event)
+
+    results = ResultsFile(place, "results.json")
+    return run_study(study, study.rows.values(), place, results, executor or Here(), on_event)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuned")
+    run(STUDY, folder)
+    return folder
+
+
+def results_of(out: Path) -> dict[str, Any]:
+    return ResultsFile(Folder(out), "results.json").read()
+
+
+def test_trials_are_all_combinations_or_a_fixed_draw_of_them() -> None:
+    lists = {"a": Draw("list", (1, 2, 3)), "b": Draw("list", ("x", "y"))}
+    every = Search(lists).trials()
+    assert len(every) == 6
+    assert every[0] == {"a": 1, "b": "x"}
+    some = Search(lists, samples=4).trials()
+    assert len({tuple(trial.values()) for trial in some}) == 4  # none twice
+    assert all(trial in every for trial in some)
+    assert some == Search(lists, samples=4).trials()
+    assert some != Search(lists, samples=4, seed=1).trials()
+    assert Search(lists, samples=99).trials() == every
+    assert len({tuple(trial.values()) for trial in Search(lists, samples=5).trials()}) == 5
+    four = {name: Draw("list", (0, 1)) for name in "abcd"}
+    half = Search(four, samples=8).trials()
+    assert [sum(trial[name] for trial in half) for name in four] == [4, 4, 4, 4]
+
+
+def test_trials_are_drawn_from_ranges() -> None:
+    space = {
+        "rate": Draw("log", (1e-4, 1e-2)),
+        "share": Draw("uniform", (0.2, 0.4)),
+        "steps": Draw("integers", (1, 3)),
+        "loss": Draw("list", ("huber", "squared")),
+    }
+    trials = Search(space, samples=200).trials()
+    rates = [trial["rate"] for trial in trials]
+    assert min(rates) >= 1e-4
+    assert max(rates) <= 1e-2
+    assert sum(rate < 1e-3 for rate in rates) == 100  # half of them, on a log scale
+    assert all(0.2 <= trial["share"] <= 0.4 for trial in trials)
+    assert {trial["steps"] for trial in trials} == {1, 2, 3}
+    assert {trial["loss"] for trial in trials} == {"huber", "squared"}
+    with pytest.raises(ValueError, match="samples is needed, because the space has a range"):
+        Search(space)
+
+
+def test_every_row_has_the_same_trials_at_a_share_of_its_epochs() -> None:
+    by_row = [trial_cells(row, SEARCH) for row in STUDY.rows.values()]
+    assert [len(cells) for cells in by_row] == [4, 4]
+    for cells, method in zip(by_row, ("vdn", "iql"), strict=True):
+        assert [cell.name for cell in cells] == [
+            f"tune/climbing/{method}/trial-{k}" for k in range(4)
+        ]
+        assert {cell.config.epochs for cell in cells} == {2}
+        assert cells[0].seeds() == [FIRST_SEED, FIRST_SEED + 1]
+        drawn = [
+            (
+                cell.config.learner.arguments["n_step"],
+                cell.config.optimiser.arguments["learning_rate"],
+            )
+            for cell in cells
+        ]
+        assert drawn == [(1, 1e-3), (1, 1e-2), (3, 1e-3), (3, 1e-2)]
+
+
+def test_the_best_trial_is_trained_with_the_seeds_of_the_row_and_stands_in_the_results(
+    out: Path,
+) -> None:
+    results = results_of(out)
+    assert results["tune"]["seeds"] == [FIRST_SEED, FIRST_SEED + 1]
+    assert len(results["tune"]["trials"]) == 4
+    for name, row in STUDY.rows.items():
+        numbers = results["rows"][name]
+        tuned = read_tuned(row, SEARCH, Folder(out))
+        assert tuned is not None
+        assert numbers["tuned"] == tuned.to_dict()
+        assert numbers["tuned"]["fields"] == tuned.trials[0].fields
+        means = [trial.mean for trial in tuned.trials]
+        assert means == sorted(means, reverse=True)
+        assert all(len(trial.values) == 2 and trial.epochs == 2 for trial in tuned.trials)
+        assert tuned.cost["updates"] == 4 * 2 * 2 * 2  # trials, seeds, epochs, updates each
+        for field, value in tuned.best.fields.items():
+            assert f"--{field.replace('_', '-')} {value}" in numbers["command"]
+        config = (out / name / "config.toml").read_text()
+        assert f"n_step = {tuned.best.fields['learner.n_step']}\n" in config
+        assert "epochs = 4\n" in config
+        assert numbers["command"].endswith("--seed 0")
+
+
+def test_the_settings_stand_beside_the_result(out: Path) -> None:
+    results = results_of(out)
+    lines = study_table(STUDY, results["rows"])
+    assert lines[0] == ["learner.n_step, optimiser.learning_rate", "`climbing`"]
+    for line, method in zip(lines[2:], STUDY.methods, strict=True):
+        fields = results["rows"][f"climbing/{method}"]["tuned"]["fields"]
+        chosen = f"{fields['learner.n_step']}, {fields['optimiser.learning_rate']}"
+        assert line[1].endswith(f"]<br>{chosen}")
+    by_row = dataclasses.replace(STUDY, column=None)
+    assert study_table(by_row, results["rows"])[0] == ["", "seeds", "return", "settings"]
+    assert study_table(by_row, results["rows"])[1][-1] == "–"  # the random policy
+    assert study_table(by_row, results["rows"])[2][-1].startswith("learner.n_step = ")
+
+
+def test_trials_keep_their_metrics_and_no_checkpoint(out: Path) -> None:
+    runs = sorted((out / "tune").rglob("metrics.jsonl"))
+    assert len(runs) == 2 * 4 * 2
+    assert not list((out / "tune").rglob("checkpoints"))
+    assert list((out / "climbing").rglob("epoch-000004"))
+
+
+def test_a_second_call_changes_nothing(out: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    statuses = run(STUDY, out)
+    assert states(statuses) == {
+        "climbing/vdn/seed-0": "finished before",
+        "climbing/iql/seed-0": "finished before",
+    }
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_finished_trials_are_not_trained_again(out: Path, tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def stop_in_the_third_trial(name: str, event: Event) -> None:
+        seen.append(name)
+        if name.endswith("trial-2") and isinstance(event, Report):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted):
+        run(STUDY, tmp_path, also=stop_in_the_third_trial)
+    assert not (tmp_path / "results.json").exists()
+    statuses = run(STUDY, tmp_path)
+    assert [states(statuses)[f"tune/climbing/vdn/trial-{k}"] for k in range(4)] == [
+        "finished before",
+        "finished before",
+        "finished",
+        "finished",
+    ]
+
+    def without_clock(folder: Path) -> Any:
+        rows = results_of(folder)["rows"]
+        for row in rows.values():
+            del row["cost"]["seconds"], row["tuned"]["cost"]["seconds"]
+        return rows
+
+    assert without_clock(tmp_path) == without_clock(out)
+
+
+def test_processes_choose_the_same(out: Path, tmp_path: Path) -> None:
+    place = storage(f"file://{tmp_path}")
+    row = STUDY.rows["climbing/iql"]
+    said: list[Event] = []
+    found, statuses = tune_rows(
+        [row], SEARCH, place, Processes(2), lambda _, event: said.append(event)
+    )
+    stored = read_tuned(row, SEARCH, Folder(out))
+    assert stored is not None
+    assert found["climbing/iql"].trials == stored.trials
+    assert set(states(statuses).values()) == {"finished"}
+    assert any(
+        isinstance(one, str) and one.startswith("tuned: climbing/iql: learner.n_step")
+        for one in said
+    )
+    assert not list(tmp_path.rglob("checkpoints/*"))
+
+
+def test_another_protocol_is_refused(out: Path) -> None:
+    before = (out / "results.json").read_text()
+    for changes in ({"budget": 0.25}, {"seeds": 3}, {"samples": 3}):
+        with pytest.raises(FolderError, match=r"results of other settings \(tune\)"):
+            run(small_study(**CHANGES | {"tune": TUNE | changes}), out)
+    with pytest.raises(FolderError, match=r"results of other settings \(tune\)"):
+        run(small_study(**{key: value for key, value in CHANGES.items() if key != "tune"}), out)
+    other = small_study(**CHANGES, fields={"learner": {"num_envs": 8}})
+    with pytest.raises(
+        FolderError, match=r"climbing/vdn was tuned with other settings \(learner\)"
+    ):
+        run(other, out)
+    assert (out / "results.json").read_text() == before
+
+
+def test_early_stopping_has_a_command_of_its_own(tmp_path: Path) -> None:
+    study = small_study(**CHANGES | {"tune": TUNE | {"early_stopping": {"grace": 1}}})
+    with pytest.raises(FolderError, match=r"is not tuned yet.*study tune small --ray local"):
+        run(study, tmp_path)
+
+
+def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
+    """Write the last line of the metrics of each run of a trial."""
+    for name, end in zip(cell.runs(), ends, strict=True):
+        line = {
+            "epoch": 1,
+            "diverged": False,
+            "env_steps": 10,
+            "updates": 4,
+            "clock": {"seconds": 2},
+        }
+        (out / name).mkdir(parents=True)
+        (out / name / "metrics.jsonl").write_text(json.dumps(line | end) + "\n")
+
+
+def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:
+    row = STUDY.rows["climbing/vdn"]
+    cells = trial_cells(row, SEARCH)
+    for cell, returns in zip(cells, [(1, 2), (9, -9), (3, 1), (50, 50)], strict=True):
+        diverged = returns == (50, 50)
+        lines = [{"evaluation": {"mean": one}, "diverged": diverged} for one in returns]
+        trial_metrics(tmp_path, cell, *lines)
+    tuned = decide(row, SEARCH, cells, Folder(tmp_path))
+    assert [trial.name[-1] for trial in tuned.trials] == ["2", "0", "1", "3"]
+    assert tuned.best.fields == {"learner.n_step": 3, "optimiser.learning_rate": 1e-3}
+    assert tuned.best.values == (3, 1)
+    assert tuned.trials[-1].values == ()
+    assert tuned.cost == {"seconds": 8, "env_steps": 80, "updates": 32}
+    assert read_tuned(row, SEARCH, Folder(tmp_path)) == tuned
+
+
+def test_a_failed_trial_stops_its_row_and_no_other(tmp_path: Path) -> None:
+    broken = trial_cells(STUDY.rows["climbing/vdn"], SEARCH)[1]
+    (tmp_path / broken.name).mkdir(parents=True)
+    (tmp_path / broken.name / "config.toml").write_text("epochs = 7\n")
+    statuses = run(STUDY, tmp_path)
+    assert "trained with other settings" in statuses[broken.name].reason
+    assert list(results_of(tmp_path)["rows"]) == ["climbing/iql"]
+    assert "climbing/vdn/seed-0" not in statuses
+
+
+def test_a_seed_of_a_row_is_no_tuning_seed() -> None:
+    with pytest.raises(ConfigError, match=r"seed 10000 is in tune\.seeds"):
+        small_study(**CHANGES | {"seeds": [FIRST_SEED]})

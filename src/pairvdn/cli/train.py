@@ -19,7 +19,7 @@ from pairvdn.cli.flags import (
 )
 from pairvdn.cli.progress import progress
 from pairvdn.config import Config, load_preset
-from pairvdn.config.errors import ConfigError
+from pairvdn.config.errors import ConfigError, unreadable
 from pairvdn.config.presets import is_preset
 from pairvdn.envs import external
 from pairvdn.runs import train
@@ -103,7 +103,7 @@ def _read(preset: str, *, trust: bool) -> Config:
     try:
         return Config.from_toml(Path(preset).read_text(encoding="utf-8"), trust=trust)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{preset} cannot be read: {error}") from error
+        raise unreadable(preset, error) from error
 
 
 def _with_installation(preset: str, error: ConfigError) -> ConfigError:

@@ -185,7 +185,7 @@ class Learner:
         """Put a block of transitions into the replay and make the updates of one round."""
         memory = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
-            state.learned, memory, self.minibatches, key, state.epoch, self.devices
+            state.learned, memory, self.minibatches, key, state.epoch + 1, self.devices
         )
         return eqx.tree_at(lambda s: (s.replay, s.learned), state, (memory, learned)), stats
 
@@ -201,7 +201,7 @@ class Learner:
         env_steps = state.env_steps + collected.env_steps
         updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
         metrics = Metrics(
-            epoch=state.epoch,
+            epoch=state.epoch + 1,
             env_steps=env_steps,
             updates=state.updates,
             episodes=collected.episodes,

@@ -31,7 +31,7 @@ class Metrics(eqx.Module):
     and 0 without any, as in a run that has diverged.
     """
 
-    epoch: Int32[Array, ""]  # of this epoch, from 0
+    epoch: Int32[Array, ""]  # of this epoch, from 1
     env_steps: Int32[Array, ""]  # since the start, random ones included
     updates: Int32[Array, ""]  # since the start
     episodes: Int32[Array, ""]  # finished in this epoch

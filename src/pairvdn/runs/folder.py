@@ -124,7 +124,7 @@ class RunFolder:
 
     def cut(self, epochs: int) -> None:
         """Keep only the metrics of the first `epochs` epochs."""
-        kept = [line for line in read_metrics(self.path) if line["epoch"] < epochs]
+        kept = [line for line in read_metrics(self.path) if line["epoch"] <= epochs]
         if len(kept) < epochs:
             raise RunError(
                 f"{self.metrics} has {len(kept)} lines, fewer than the {epochs} epochs of the "
@@ -167,8 +167,14 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def parse_metrics(text: str) -> list[dict[str, Any]]:
-    """The lines of metrics, without an incomplete last one."""
-    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    """The lines of metrics, without an incomplete last one. Epochs count from 1.
+
+    Version 0.1 counted from 0: such lines are renumbered, and a resumed run writes them so.
+    """
+    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    if lines and lines[0]["epoch"] == 0:
+        return [{**line, "epoch": line["epoch"] + 1} for line in lines]
+    return lines
 
 
 def seeds_of(folder: Path) -> list[int] | None:

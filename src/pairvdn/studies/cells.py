@@ -208,6 +208,6 @@ def greedy_returns(cell: Cell, storage: Storage) -> dict[int, float]:
     texts = [storage.read_text(f"{run}/metrics.jsonl") or "" for run in cell.runs()]
     evaluated = [[line for line in parse_metrics(text) if "evaluation" in line] for text in texts]
     return {
-        seeds[0]["epoch"] + 1: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
+        seeds[0]["epoch"]: sum(line["evaluation"]["mean"] for line in seeds) / len(seeds)
         for seeds in zip(*evaluated, strict=False)
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from pairvdn.checks import hint
 from pairvdn.config.config import General
-from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.errors import ConfigError, one_line, unreadable
 from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
 from pairvdn.envs import is_external
@@ -54,7 +54,7 @@ def read_file(name: str) -> tuple[str, dict[str, Any]]:
             )
         return Path(name).stem, tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be read: {one_line(error)}") from error
+        raise unreadable(name, error) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name} is not TOML: {one_line(error)}") from error
 

@@ -12,8 +12,8 @@ from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
 from pairvdn.runs.folder import PRETRAINED, pretrained_names, read_config, run_path
 
-ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or an environment with every
-preset that fits it (`pairvdn list box-jump`). METHOD stands for the name of a method."""
+ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or an environment with all
+its presets (`pairvdn list box-jump`). METHOD stands for the name of a method."""
 Lines = Iterator[tuple[str, str]]
 
 

@@ -85,7 +85,7 @@ def is_preset(name: str) -> bool:
 
 @functools.cache
 def preset_names() -> tuple[str, ...]:
-    """All presets of registered environments, sorted. Finding the methods that fit takes seconds."""
+    """All presets of registered environments, sorted; testing which methods fit takes seconds."""
     return tuple(sorted(name for env in KINDS["env"].names() for name in presets_of(env)))
 
 

@@ -1,6 +1,5 @@
 """Cooperative multi-agent Q-learning with pair-wise joint values, maximised exactly."""
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -8,7 +7,14 @@ if TYPE_CHECKING:
 
     from pairvdn.runs.load import Loaded
 
-__version__ = version("pairvdn")
+
+def __getattr__(name: str) -> str:
+    """`__version__`, looked up when it is needed: importing the metadata takes 0.1 s."""
+    if name != "__version__":
+        raise AttributeError(f"module 'pairvdn' has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("pairvdn")
 
 
 def load(

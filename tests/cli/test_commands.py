@@ -58,15 +58,25 @@ def test_help_says_what_a_flag_means_its_choices_and_its_default(
     )
     assert "--exploration.epochs N|X|none length of the schedule in epochs, or as a share" in shown
     assert "--method.hidden-sizes N,..." in shown
+    assert "--env.num-agents N number of agents" in shown
     assert "default: 32,32" in shown
     assert "--learner.name TEXT learner, one of paper, parallel, or your own" in shown
+
+
+def test_help_has_the_defaults_of_a_variant(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["train", "box-jump/vdn", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--env.max-steps N steps after which an episode is truncated; default: 400" in shown
+    assert "--env.jump-force X force of the action jump; default: 250.0" in shown
 
 
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    for name in (*envs.names(), "pettingzoo:MODULE.ENV", *values.names(), *preset_names()):
+    presets = ("box-jump/METHOD", "box-jump/best", "box-jump/METHOD-paper")
+    for name in (*envs.names(), "pettingzoo:MODULE.ENV", *values.names(), *presets):
         assert name in shown
+    assert len(shown) < 100  # a line for each recipe, not for each of its methods
     assert main(["list", "methods"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(values.names())
 

@@ -21,4 +21,4 @@ def test_the_demo_trains_compares_and_draws(
     assert "t=400" in text
     assert (out / "curve.png").exists()
     assert (out / "tower.gif").read_bytes().startswith(b"GIF8")
-    assert json.loads((out / "metrics.jsonl").read_text())["epoch"] == 0
+    assert json.loads((out / "metrics.jsonl").read_text())["epoch"] == 1

@@ -85,7 +85,7 @@ def same(one: Any, other: Any) -> bool:
 
 def test_the_paper_schedule_counts() -> None:
     state, metrics = quick_jit(paper().train)(jax.random.key(0))
-    assert metrics.epoch.tolist() == [0, 1, 2, 3]
+    assert metrics.epoch.tolist() == [1, 2, 3, 4]
     assert metrics.env_steps.tolist() == [45, 55, 65, 75]
     # 45, 55, 60, 60 remembered: 5, 6, 7, 7 full batches.
     assert metrics.updates.tolist() == [5, 11, 18, 25]

@@ -141,7 +141,7 @@ def test_loading_warns_and_uses_the_one_before(run: Path) -> None:
 def test_best_is_never_replaced_by_last(run: Path) -> None:
     best = pairvdn.load(run, "best")
     means = {
-        line["epoch"] + 1: line["evaluation"]["mean"]
+        line["epoch"]: line["evaluation"]["mean"]
         for line in metrics_without_clock(run)
         if "evaluation" in line
     }

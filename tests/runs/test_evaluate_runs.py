@@ -1,6 +1,7 @@
 """Runs on disk become numbers: always the same ones, and never those of another checkpoint."""
 
 import dataclasses
+import itertools
 import json
 import re
 import shutil
@@ -25,7 +26,7 @@ from pairvdn.runs.analysis.curves import (
 from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate, moments
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.export import export
-from pairvdn.runs.folder import read_config
+from pairvdn.runs.folder import read_config, read_metrics
 
 
 @pytest.fixture(scope="module")
@@ -283,3 +284,16 @@ def test_seeds_that_differ_by_some_steps_have_a_curve(vdn: Path, tmp_path: Path)
     (fewer / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shorter))
     usual = learning_curve([vdn / "seed-1"]).steps
     assert learning_curve([vdn / "seed-1", fewer]).steps == pytest.approx(usual - 1)
+
+
+def test_curves_have_other_axes_and_metrics_and_are_smoothed(vdn: Path) -> None:
+    lines = read_metrics(vdn / "seed-0")
+    curve = learning_curve([vdn / "seed-0"], x="updates", metric="loss", smooth=2)
+    losses = [line["loss"] for line in lines]
+    assert curve.steps.tolist() == [line["updates"] for line in lines]
+    means = [losses[0], *(sum(pair) / 2 for pair in itertools.pairwise(losses))]
+    assert curve.mean == pytest.approx(means)
+    assert np.array_equal(curve.low, curve.high)  # one seed has no interval of its loss
+    assert shading([curve], "loss") == ""
+    seconds = learning_curve([vdn], x="seconds").steps
+    assert (np.diff(seconds) > 0).all()

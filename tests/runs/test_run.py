@@ -75,11 +75,11 @@ def test_a_run_that_diverges_stops_and_says_what_to_try(
     flags = ["--optimiser.name=sgd", "--optimiser.learning-rate=1e6", "--out", str(run)]
     assert main(["train", "climbing/vdn", *flags, *SMALL]) == 1
     shown = capsys.readouterr().err
-    assert "Learning diverged in epoch 0" in shown
+    assert "Learning diverged in epoch 1" in shown
     assert "smaller learning rate" in shown
     assert list((run / "checkpoints").glob("epoch-*"))
     assert main(["resume", str(run)]) == 1
-    assert "Learning diverged in epoch 0" in capsys.readouterr().err
+    assert "Learning diverged in epoch 1" in capsys.readouterr().err
 
 
 def test_benchmark_prints_speeds(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from pairvdn.viewing.figures import (
     Bar,
     BarPanel,
     Curve,
+    Labels,
     Panel,
     Picture,
     draw_bars,
@@ -30,7 +31,9 @@ def test_every_panel_and_method_is_named(tmp_path: Path) -> None:
         Panel("task one", [curve("vdn"), curve("pairvdn", 2.0)], 0.7),
         Panel("task two", [curve("pairvdn")], None),
     ]
-    png, svg = draw_curves(panels, tmp_path / "deep" / "curves", shaded="a band", note="NOT REAL")
+    png, svg = draw_curves(
+        panels, tmp_path / "deep" / "curves", Labels(shaded="a band", note="NOT REAL")
+    )
     assert png.read_bytes().startswith(b"\x89PNG")
     text = svg.read_text()
     for word in ("task one", "task two", "vdn", "pairvdn", "random", "a band", "NOT REAL"):
@@ -39,7 +42,7 @@ def test_every_panel_and_method_is_named(tmp_path: Path) -> None:
 
 def test_a_method_has_one_colour_in_all_panels(tmp_path: Path) -> None:
     panels = [Panel("one", [curve("vdn"), curve("pairvdn")]), Panel("two", [curve("pairvdn")])]
-    _, svg = draw_curves(panels, tmp_path / "curves", shaded="")
+    _, svg = draw_curves(panels, tmp_path / "curves", Labels())
     text = svg.read_text().lower()
     assert COLOURS[0].lower() in text
     assert COLOURS[1].lower() in text
@@ -48,7 +51,7 @@ def test_a_method_has_one_colour_in_all_panels(tmp_path: Path) -> None:
 
 def test_the_same_numbers_give_the_same_bytes(tmp_path: Path) -> None:
     panels = [Panel("one", [curve("vdn")], 1.0)]
-    first, second = (draw_curves(panels, tmp_path / name, shaded="") for name in "ab")
+    first, second = (draw_curves(panels, tmp_path / name, Labels()) for name in "ab")
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
 
@@ -89,11 +92,38 @@ def test_bars_name_every_task_and_method(tmp_path: Path, count: int) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6])
 def test_the_legend_has_a_place_beside_any_number_of_panels(tmp_path: Path, count: int) -> None:
     panels = [Panel(f"task {number}", [curve("vdn")], 1.0) for number in range(count)]
-    png, svg = draw_curves(panels, tmp_path / "curves", shaded="a band")
+    png, svg = draw_curves(panels, tmp_path / "curves", Labels(shaded="a band"))
     assert svg.read_text().count("random policy") == 1
     pixels = imageio.imread(png)
     edges = [pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]]
     assert all((edge[..., :3] == 255).all() for edge in edges)  # nothing is cut off
+
+
+def test_a_random_policy_far_away_leaves_the_axis_to_the_methods(tmp_path: Path) -> None:
+    panel = Panel("aloha", [curve("vdn"), curve("pairvdn", 2.0)], -734.867)
+    drawn = {
+        name: draw_curves([panel], tmp_path / name, labels)[1].read_text()
+        for name, labels in {
+            "far": Labels(title="Ten stations", x="updates", y="loss"),
+            "wide": Labels(y_range=(-800.0, 10.0)),
+        }.items()
+    }
+    for word in ("↓ random policy: −734.9", "Ten stations", "updates", "loss"):
+        assert word in drawn["far"]
+    assert "−700" not in drawn["far"]  # no tick reaches down there
+    assert "↓" not in drawn["wide"]
+    bars = [BarPanel("aloha", [bar("vdn"), bar("pairvdn", 3.0)], -734.867)]
+    _, svg = draw_bars(bars, tmp_path / "bars", footer="")
+    assert "← random policy: −734.9" in svg.read_text()
+
+
+def test_formats_are_the_readers_choice(tmp_path: Path) -> None:
+    panels = [Panel("one", [curve("vdn")])]
+    for name in "ab":
+        draw_curves(panels, tmp_path / name, Labels(), formats=("pdf",))
+    first, second = sorted(tmp_path.iterdir())
+    assert first.name == "a.pdf"
+    assert first.read_bytes() == second.read_bytes()
 
 
 def test_looks_differ_without_colour_too() -> None:

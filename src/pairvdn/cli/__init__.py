@@ -3,15 +3,17 @@
 Exit codes: 0; 1 failure; 2 bad input; 130 and 143 after SIGINT and SIGTERM.
 """
 
+import contextlib
 import importlib
 import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pairvdn
 from pairvdn.checks import hint
+from pairvdn.cli.compilation_cache import use_compilation_cache
 
 # name -> (module:function, summary). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -57,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(name: str, *arguments: str) -> int:
     """Run a sub-command; errors that the user can fix take one line, a bug is a traceback."""
+    use_compilation_cache()
     from pairvdn.config.errors import ConfigError, one_line
     from pairvdn.envs import StepError
     from pairvdn.learning import Diverged
@@ -65,12 +68,9 @@ def _run(name: str, *arguments: str) -> int:
 
     module, _, attribute = COMMANDS[name][0].partition(":")
     command: Callable[[Sequence[str]], int] = getattr(importlib.import_module(module), attribute)
-    usual = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_, **__: (
-        f"warning: {' '.join(str(message).split())}\n"
-    )
     try:
-        return command(arguments)
+        with _short_warnings():
+            return command(arguments)
     except (ConfigError, FolderError) as error:
         return _fail(2, one_line(error))
     except (RunError, Diverged, MissingPackageError, StepError) as error:
@@ -81,6 +81,17 @@ def _run(name: str, *arguments: str) -> int:
         if error.filename is None:
             raise
         return _fail(1, f"{error.filename}: {error.strerror}")
+
+
+@contextlib.contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Print warnings as one line, without the line of code that issued them."""
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: (
+        f"pairvdn: warning: {' '.join(str(message).split())}\n"
+    )
+    try:
+        yield
     finally:
         warnings.formatwarning = usual
 
@@ -101,6 +112,6 @@ def _overview() -> str:
             *lines,
             "",
             "`pairvdn COMMAND --help` explains a command, `pairvdn --version` prints the version.",
-            "Start with: pairvdn train box-jump/pairvdn",
+            "Start with: pairvdn demo, or pairvdn train aloha/pairvdn",
         ]
     )

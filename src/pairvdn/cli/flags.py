@@ -1,19 +1,23 @@
 """Flags: the parser, flags that several commands share, and the fields of a config as flags."""
 
 import argparse
+import dataclasses
+import functools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pairvdn.checks import hint
 from pairvdn.config import Config
 from pairvdn.config.components import known_arguments
 from pairvdn.config.config import RECORDS, TRAINING_ENV, record_arguments
 from pairvdn.config.errors import ConfigError
-from pairvdn.config.registry import KINDS, module_of
-from pairvdn.config.schema import NOT_GIVEN, Argument, metavar, parse
-from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.config.registry import KINDS, constructor, module_of
+from pairvdn.config.schema import ARGUMENTS_RECORD, NOT_GIVEN, Argument, metavar, parse
+
+if TYPE_CHECKING:
+    from pairvdn.runs.analysis.evaluate import Settings
 
 _SHORT = {"checkpoints.keep": "--keep", "method.name": "--method"}
 
@@ -26,7 +30,9 @@ class Parser(argparse.ArgumentParser):
             prog=f"pairvdn {command}",
             description=description,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=functools.partial(
+                argparse.RawDescriptionHelpFormatter, max_help_position=32
+            ),
         )
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
@@ -118,8 +124,11 @@ class _Trust(argparse.Action):
         find_modules_here()
 
 
-def episode_settings(given: argparse.Namespace) -> Settings:
+def episode_settings(given: argparse.Namespace) -> "Settings":
     """The settings that the flags of `add_episodes` describe."""
+    # Imported here, so that `pairvdn list` does not wait for everything that evaluates.
+    from pairvdn.runs.analysis.evaluate import Settings
+
     return Settings(
         episodes=given.episodes,
         max_steps=given.max_steps,
@@ -154,6 +163,7 @@ def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -
         group = parser.add_argument_group(section)
         for key, argument in record_arguments(section).items():
             _add(group, f"{section}.{key}", argument, plain[section][key])
+    decided = _decided_by_environment(config) if {"-h", "--help"} & set(arguments) else {}
     for kind in KINDS:
         name = plain[kind]["name"]
         group = parser.add_argument_group(f"{kind} {name}")
@@ -161,8 +171,18 @@ def add_config_flags(parser: Parser, config: Config, arguments: Sequence[str]) -
         others = [*plain[kind], *_keys_of(kind, arguments)]
         others = [key for key in dict.fromkeys(others) if key != "name"]
         for key, argument in known_arguments(kind, name, others).items():
-            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, NOT_GIVEN))
+            otherwise = decided.get(key, NOT_GIVEN) if kind == "env" else NOT_GIVEN
+            _add(group, f"{kind}.{key}", argument, plain[kind].get(key, otherwise))
     _add_training_env(parser, config, arguments)
+
+
+def _decided_by_environment(config: Config) -> dict[str, Any]:
+    """Defaults that only the environment knows: those of its variant, in an `arguments_record`."""
+    record = getattr(constructor("env", config.env.name), ARGUMENTS_RECORD, None)
+    if record is None:
+        return {}
+    fields = vars(config.build_env()).values()
+    return next((dataclasses.asdict(one) for one in fields if isinstance(one, record)), {})
 
 
 def _name_argument(kind: str) -> Argument:
@@ -199,7 +219,9 @@ def _keys_of(kind: str, arguments: Sequence[str]) -> list[str]:
 
 def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
     names = [f"--{path.replace('_', '-')}"] + ([_SHORT[path]] if path in _SHORT else [])
-    texts = [argument.meaning] if argument.meaning else []
+    texts = [_lower(argument.meaning)] if argument.meaning else []
+    if argument.required and value is NOT_GIVEN:
+        texts.append("required")
     if value is not NOT_GIVEN:
         texts.append(f"default: {_shown(value)}")
     group.add_argument(
@@ -211,6 +233,11 @@ def _add(group: Any, path: str, argument: Argument, value: Any) -> None:
         # A flag without a value means true.
         **({"nargs": "?", "const": "true"} if argument.kind is bool else {}),
     )
+
+
+def _lower(meaning: str) -> str:
+    """The meaning with a small first letter, unless the word is an abbreviation."""
+    return meaning if meaning[1:2].isupper() else meaning[0].lower() + meaning[1:]
 
 
 def _shown(value: Any) -> str:

@@ -7,13 +7,13 @@ from pairvdn.checks import hint
 from pairvdn.cli.flags import Parser
 from pairvdn.config import registry
 from pairvdn.config.errors import ConfigError
-from pairvdn.config.presets import presets_of
+from pairvdn.config.presets import presets_of, recipes_of
 from pairvdn.config.registry import KINDS
 from pairvdn.envs import external
 from pairvdn.runs.folder import PRETRAINED, pretrained_names, read_config, run_path
 
-ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or the presets of an
-environment (`pairvdn list box-jump`)."""
+ABOUT = """List all names, the names of a kind (`pairvdn list methods`), or an environment with all
+its presets (`pairvdn list box-jump`). METHOD stands for the name of a method."""
 Lines = Iterator[tuple[str, str]]
 
 
@@ -45,7 +45,7 @@ def _print_environment(name: str) -> None:
 
 def _print(lines: Any) -> None:
     for name, about in lines:
-        print(f"  {name:<30} {about}".rstrip())
+        print(f"  {name:<32} {about}".rstrip())
 
 
 def _named(kind: str) -> Callable[[], Lines]:
@@ -59,7 +59,7 @@ def _environments() -> Lines:
 
 def _presets() -> Lines:
     for env in KINDS["env"].names():
-        yield from sorted(presets_of(env).items())
+        yield from ((form, recipe.about) for form, recipe in recipes_of(env).items())
 
 
 def _pretrained() -> Lines:

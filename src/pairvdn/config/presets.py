@@ -21,6 +21,7 @@ from pairvdn.config.toml import read_toml
 from pairvdn.envs import HostEnvironment, external
 
 OWN, ON_HOST = "own", "pettingzoo"  # files for environments that have none
+METHOD = "METHOD"  # stands for any method in the form of a preset's name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +69,7 @@ def load_preset(name: str) -> Config:
         return recipe.config(env, recipe.method or "pairvdn")
     chosen = _recipe_and_method(env, rest) if slash and _is_env(env) else None
     if chosen is None:
-        near = hint(name, preset_names())
+        near = hint(name, _possible_names())
         raise ConfigError(f"There is no preset {name!r}; {near} See `pairvdn list`.")
     recipe, method = chosen
     return recipe.config(env, method)
@@ -84,21 +85,39 @@ def is_preset(name: str) -> bool:
 
 @functools.cache
 def preset_names() -> tuple[str, ...]:
-    """All presets of registered environments, sorted."""
+    """All presets of registered environments, sorted; testing which methods fit takes seconds."""
     return tuple(sorted(name for env in KINDS["env"].names() for name in presets_of(env)))
 
 
 def presets_of(env: str) -> dict[str, str]:
     """The presets of an environment, each with its description."""
-    recipe, methods = recipe_of(env), KINDS["method"].names()
-    presets = {f"{env}/{method}": recipe.about for method in methods if _fits(recipe, env, method)}
-    for name, variant in recipe.variants.items():
-        if variant.method is not None:
-            presets[f"{env}/{name}"] = variant.about
-            continue
-        fitting = variant.only or [method for method in methods if _fits(variant, env, method)]
-        presets |= {f"{env}/{method}-{name}": variant.about for method in fitting}
+    presets = {}
+    for form, recipe in recipes_of(env).items():
+        named = METHOD not in form
+        methods = [str(recipe.method)] if named else recipe.only or KINDS["method"].names()
+        for method in methods:
+            if named or recipe.only or _fits(recipe, env, method):
+                presets[form.replace(METHOD, method)] = recipe.about
     return presets
+
+
+def recipes_of(env: str) -> dict[str, Recipe]:
+    """The recipes of an environment by the form of their names, such as `box-jump/METHOD`."""
+    recipe = recipe_of(env)
+    forms = {f"{env}/{METHOD}": recipe}
+    for name, variant in recipe.variants.items():
+        forms[f"{env}/{name if variant.method else f'{METHOD}-{name}'}"] = variant
+    return forms
+
+
+def _possible_names() -> set[str]:
+    """All presets, including those of methods that do not fit: enough for a hint."""
+    return {
+        form.replace(METHOD, method)
+        for env in KINDS["env"].names()
+        for form, recipe in recipes_of(env).items()
+        for method in recipe.only or KINDS["method"].names()
+    }
 
 
 def recipe_of(env: str) -> Recipe:

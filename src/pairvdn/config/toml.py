@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pairvdn.config.errors import ConfigError, one_line
+from pairvdn.config.errors import ConfigError, one_line, unreadable
 
 # Far more than any config or study; reading a larger text takes memory many times its size.
 _MOST_CHARACTERS = 10_000_000
@@ -32,7 +32,7 @@ def read_toml_file(path: str | Path) -> dict[str, Any]:
             raise FileNotFoundError(2, "there is no such file", str(path))
         return read_toml(Path(path).read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {one_line(error)}") from error
+        raise unreadable(str(path), error) from error
 
 
 def values_of(text: str) -> list[Any]:

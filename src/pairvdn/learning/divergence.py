@@ -15,7 +15,7 @@ class Divergence(eqx.Module):
     """
 
     happened: Bool[Array, ""]
-    epoch: Int32[Array, ""]
+    epoch: Int32[Array, ""]  # from 1
     update: Int32[Array, ""]
     loss: Float[Array, ""]
     parameter: Float[Array, ""]

@@ -197,7 +197,7 @@ class Learner:
         else:
             stored = source = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
-            state.learned, source, self.minibatches, key, state.epoch, self.devices
+            state.learned, source, self.minibatches, key, state.epoch + 1, self.devices
         )
         return eqx.tree_at(lambda s: (s.replay, s.learned), state, (stored, learned)), stats
 
@@ -213,7 +213,7 @@ class Learner:
         env_steps = state.env_steps + collected.env_steps
         updates = jnp.maximum(updated.updates, 1).astype(jnp.float32)
         metrics = Metrics(
-            epoch=state.epoch,
+            epoch=state.epoch + 1,
             env_steps=env_steps,
             updates=state.updates,
             episodes=collected.episodes,

@@ -58,7 +58,7 @@ class Metrics(eqx.Module):
     are exact, and without a replay.
     """
 
-    epoch: Int32[Array, ""]  # of this epoch, from 0
+    epoch: Int32[Array, ""]  # of this epoch, from 1
     env_steps: Int32[Array, ""]  # since the start, random ones included
     updates: Int32[Array, ""]  # since the start
     episodes: Int32[Array, ""]  # finished in this epoch

@@ -43,7 +43,7 @@ def sync(path: Path) -> None:
 
 def cut(path: Path, epochs: int) -> None:
     """Keep only the lines of the first `epochs` epochs."""
-    kept = [line for line in read_file(path) if line["epoch"] < epochs]
+    kept = [line for line in read_file(path) if line["epoch"] <= epochs]
     if len(kept) < epochs:
         raise RunError(
             f"{path} has {len(kept)} lines, fewer than the {epochs} epochs of the checkpoint: "
@@ -76,7 +76,7 @@ def parse_metrics(text: str, path: Path | str = METRICS) -> list[Line]:
                 f"{path} cannot be used: line {number} was changed after it was written (wrong "
                 "checksum); restore the file."
             )
-        last = lines[-1]["epoch"] if lines else -1
+        last = lines[-1]["epoch"] if lines else 0
         if not isinstance(record, dict) or not _is_sound(record) or record["epoch"] <= last:
             raise FolderError(
                 f"{path} cannot be used: line {number} is not the record of a next epoch."

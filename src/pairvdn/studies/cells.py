@@ -213,7 +213,7 @@ def greedy_returns(cell: Cell, storage: Storage) -> dict[int, list[float]]:
     """Completed epochs -> the greedy return of each seed, as far as all seeds have come."""
     evaluated = [evaluations(lines) for lines in metrics_of(cell, storage)]
     return {
-        seeds[0]["epoch"] + 1: [line["evaluation"]["mean"] for line in seeds]
+        seeds[0]["epoch"]: [line["evaluation"]["mean"] for line in seeds]
         for seeds in zip(*evaluated, strict=False)
     }
 

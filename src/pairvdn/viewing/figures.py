@@ -1,5 +1,6 @@
 """Figures for papers: learning curves and bars with intervals, and pictures side by side."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from jaxtyping import Float, UInt8
 
 from pairvdn.viewing.style import (
     FAINT,
+    FORMATS,
+    GREY,
     INK,
     Axes,
     Figure,
@@ -25,7 +28,7 @@ from pairvdn.viewing.style import (
 MARKS = 8  # approximate number of markers on a curve
 RANDOM, RANDOM_DASH = "random policy", (0, (4, 3))
 _PICTURES_WIDTH, _PICTURE_HEIGHT, _TITLE_HEIGHT = 9.0, 2.4, 0.3  # inches
-_LEGEND_COLUMNS = 6  # if it is below the panels
+_FAR = 2.0  # times the methods' largest number; a random policy farther away is not drawn
 _THICKNESS = 0.62  # of a bar; the distance of two bars is 1
 _SPREAD = 0.36  # of the dots on a bar, so that equal ones stay visible
 
@@ -33,10 +36,10 @@ Line = Float[np.ndarray, "_"]
 
 
 class Curve(NamedTuple):
-    """A mean and an interval, or sd, around it, at some numbers of environment steps."""
+    """A mean and an interval, or sd, around it, along the x axis."""
 
     label: str
-    steps: Line
+    x: Line
     mean: Line
     low: Line
     high: Line
@@ -75,20 +78,44 @@ class Picture(NamedTuple):
     pixels: UInt8[np.ndarray, "h w 3"]
 
 
+@dataclasses.dataclass(frozen=True)
+class Labels:
+    """The words around the panels of curves, and the range of the y axis, if it is given.
+
+    `shaded` explains the bands, `note` is a warning.
+    """
+
+    x: str = "environment steps"
+    y: str = "return of a greedy episode"
+    title: str = ""
+    shaded: str = ""
+    note: str = ""
+    y_range: tuple[float, float] | None = None
+
+
 @styled
-def draw_curves(panels: Sequence[Panel], stem: Path, *, shaded: str, note: str = "") -> list[Path]:
-    """Draw one panel per task into `stem`.png and .svg; `shaded` explains the bands."""
-    labels = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
-    grid = grid_of(len(panels), width=2.9, height=2.2, legend=True)
+def draw_curves(
+    panels: Sequence[Panel], stem: Path, labels: Labels, *, formats: Sequence[str] = FORMATS
+) -> list[Path]:
+    """Draw one panel per task into `stem`.png and .svg, or other formats.
+
+    The y axis is that of the methods. Where it does not reach the random policy, an arrow points to
+    it: a distant line would leave no room for the differences between methods.
+    """
+    methods = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
+    size = {"width": 2.9, "height": 2.2} if len(panels) > 1 else {"width": 4.6, "height": 2.8}
+    grid = grid_of(len(panels), legend=len(methods) + 1, **size)
     for axes, panel in zip(grid.panels, panels, strict=True):
-        _draw_curve_panel(axes, panel, labels)
+        _draw_curve_panel(axes, panel, methods, labels.y_range)
     for axes in grid.panels[:: grid.columns]:
-        axes.set_ylabel("return of an episode")
+        axes.set_ylabel(labels.y)
     for axes in grid.panels[-grid.columns :]:
-        axes.set_xlabel("environment steps")
-    _draw_legend(grid, labels)
-    annotate(grid.figure, note=note, footer=f"shaded: {shaded}" if shaded else "")
-    return save(grid.figure, stem)
+        axes.set_xlabel(labels.x)
+    within = any(_shows_random(panel, labels.y_range) for panel in panels)
+    _draw_legend(grid, methods, with_random=within)
+    footer = f"shaded: {labels.shaded}" if labels.shaded else ""
+    annotate(grid.figure, title=labels.title, note=labels.note, footer=footer)
+    return save(grid.figure, stem, formats)
 
 
 @styled
@@ -97,13 +124,16 @@ def draw_bars(
     stem: Path,
     *,
     footer: str,
+    title: str = "",
     note: str = "",
     measured: str = "return of an episode",
+    formats: Sequence[str] = FORMATS,
 ) -> list[Path]:
     """Draw one panel per task into `stem`.png and .svg; a method has one colour in all.
 
     A bar starts at the return of the random policy, so its length is the progress of learning;
-    zero would be arbitrary for returns that may all be negative.
+    zero would be arbitrary for returns that may all be negative. Where the random policy is far
+    away, only the values are drawn, and an arrow points to it.
     """
     labels = list(dict.fromkeys(bar.label for panel in panels for bar in panel.bars))
     rows = max(2, *(len(panel.bars) for panel in panels))
@@ -112,8 +142,8 @@ def draw_bars(
         _draw_bar_panel(axes, panel, labels, rows)
     for axes in grid.panels[-grid.columns :]:
         axes.set_xlabel(measured)
-    annotate(grid.figure, note=note, footer=footer)
-    return save(grid.figure, stem)
+    annotate(grid.figure, title=title, note=note, footer=footer)
+    return save(grid.figure, stem, formats)
 
 
 @styled
@@ -146,17 +176,33 @@ def _pictures(rows: Sequence[Sequence[Picture]], columns: int, *, note: str, foo
     return figure
 
 
-def _draw_curve_panel(axes: Axes, panel: Panel, labels: Sequence[str]) -> None:
+def _shows_random(panel: Panel, y_range: tuple[float, float] | None) -> bool:
+    """Whether the random policy is on the y axis of a panel."""
+    if panel.random is None:
+        return False
+    if y_range is not None:
+        return y_range[0] <= panel.random <= y_range[1]
+    ends = [end for curve in panel.curves for end in (curve.low.min(), curve.high.max())]
+    return is_near(panel.random, ends)
+
+
+def is_near(random: float, ends: Sequence[float]) -> bool:
+    """Whether a number is no farther from a range than twice the largest number in the range."""
+    low, high = float(min(ends)), float(max(ends))
+    return max(low - random, random - high) <= _FAR * max(abs(low), abs(high))
+
+
+def _draw_curve_panel(
+    axes: Axes, panel: Panel, methods: Sequence[str], y_range: tuple[float, float] | None
+) -> None:
     """A method has the same look in all panels."""
-    if panel.random is not None:
-        axes.axhline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
     for curve in panel.curves:
-        index = labels.index(curve.label)
+        index = methods.index(curve.label)
         colour, dash, marker = look(index)
-        every = max(1, round(len(curve.steps) / MARKS))
-        axes.fill_between(curve.steps, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
+        every = max(1, round(len(curve.x) / MARKS))
+        axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(
-            curve.steps,
+            curve.x,
             curve.mean,
             color=colour,
             linestyle=dash,
@@ -167,35 +213,61 @@ def _draw_curve_panel(axes: Axes, panel: Panel, labels: Sequence[str]) -> None:
             markeredgewidth=0.5,
             linewidth=1.4,
         )
+    if y_range is not None:
+        axes.set_ylim(*y_range)
+    if _shows_random(panel, y_range):
+        axes.axhline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
+    elif panel.random is not None:
+        below = panel.random < axes.get_ylim()[0]
+        _point_to_random(
+            axes, panel.random, "↓" if below else "↑", at=(0.98, 0.03 if below else 0.97)
+        )
     axes.set_title(panel.title)
     axes.grid(visible=True)
     axes.set_xlim(left=0)
     count_steps(axes)
 
 
-def _draw_legend(grid: Grid, labels: Sequence[str]) -> None:
+def _point_to_random(axes: Axes, random: float, arrow: str, *, at: tuple[float, float]) -> None:
+    """Name the return of the random policy, which is beyond the axis in this direction."""
+    axes.text(
+        *at,
+        f"{arrow} {RANDOM}: {random:.4g}".replace("-", "−"),
+        transform=axes.transAxes,
+        horizontalalignment="left" if arrow == "←" else "right",
+        verticalalignment="bottom" if at[1] < 0.5 else "top",
+        fontsize=7,
+        color=GREY,
+    )
+
+
+def _draw_legend(grid: Grid, methods: Sequence[str], *, with_random: bool) -> None:
     assert grid.legend is not None
     handles = [
         Line2D([], [], color=colour, linestyle=dash, marker=marker, markersize=4, linewidth=1.4)
-        for colour, dash, marker in map(look, range(len(labels)))
+        for colour, dash, marker in map(look, range(len(methods)))
     ]
-    handles.append(Line2D([], [], color="black", linestyle=RANDOM_DASH, linewidth=0.9))
+    if with_random:
+        handles.append(Line2D([], [], color="black", linestyle=RANDOM_DASH, linewidth=0.9))
     grid.legend.legend(
         handles,
-        [*labels, RANDOM],
-        loc="center" if grid.legend_below else "center left",
-        ncols=_LEGEND_COLUMNS if grid.legend_below else 1,
+        [*methods, RANDOM][: len(handles)],
+        loc="center",
+        ncols=grid.legend_columns,
         handlelength=3.2,
-        labelspacing=0.8,
+        labelspacing=0.6,
+        columnspacing=1.4,
     )
 
 
 def _draw_bar_panel(axes: Axes, panel: BarPanel, labels: Sequence[str], rows: int) -> None:
+    ends = [end for bar in panel.bars for end in (bar.values.min(), bar.values.max())]
+    near = is_near(panel.random, ends)
     for row, bar in enumerate(panel.bars):
         colour = look(labels.index(bar.label)).colour
-        axes.barh(
-            row, bar.mean - panel.random, _THICKNESS, left=panel.random, color=colour, alpha=0.55
-        )
+        if near:
+            length = bar.mean - panel.random
+            axes.barh(row, length, _THICKNESS, left=panel.random, color=colour, alpha=0.55)
         heights = row + _SPREAD * np.linspace(-0.5, 0.5, len(bar.values) + 2)[1:-1]
         axes.plot(
             bar.values,
@@ -210,9 +282,15 @@ def _draw_bar_panel(axes: Axes, panel: BarPanel, labels: Sequence[str], rows: in
         if bar.low is not None and bar.high is not None:
             axes.plot([bar.low, bar.high], [row, row], color=INK, linewidth=1.6)
         axes.plot([bar.mean], [row], marker="|", markersize=9, color=INK, markeredgewidth=1.6)
-    axes.axvline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
+    if near:
+        axes.axvline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
+    elif panel.random < min(ends):
+        _point_to_random(axes, panel.random, "←", at=(0.02, 0.02))
+    else:
+        _point_to_random(axes, panel.random, "→", at=(0.98, 0.02))
     axes.set_yticks(range(len(panel.bars)), [bar.label for bar in panel.bars])
-    axes.set_ylim(rows - 0.4, -0.6)  # the first on top; bars as thick as in the other panels
+    # The first on top; bars as thick as in the other panels, and room for the arrow.
+    axes.set_ylim(rows - 0.4 if near else rows + 0.2, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=True, axis="x")

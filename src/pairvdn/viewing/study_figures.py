@@ -25,6 +25,7 @@ from pairvdn.viewing.figures import (
     Bar,
     BarPanel,
     Curve,
+    Labels,
     Panel,
     Picture,
     draw_bars,
@@ -85,7 +86,7 @@ def _curves(figure: Curves, source: _Source) -> list[Path]:
         )
         for group, members in _grouped(known, figure.groups).items()
     ]
-    return draw_curves(panels, source.stem, shaded=OVER_SEEDS, note=source.note)
+    return draw_curves(panels, source.stem, Labels(shaded=OVER_SEEDS, note=source.note))
 
 
 def _episodes(figure: Episodes, source: _Source) -> list[Path]:
@@ -159,7 +160,8 @@ def _bar(label: str, number: Mapping[str, Any]) -> Bar:
 
 
 def _curve(label: str, curve: Mapping[str, list[Any]]) -> Curve:
-    return Curve(label, **{name: np.array(line, np.float64) for name, line in curve.items()})
+    names = ("steps", "mean", "low", "high")
+    return Curve(label, *(np.array(curve[name], np.float64) for name in names))
 
 
 def _pixels(scene: Scene, top: float | None = None) -> Any:

@@ -7,7 +7,7 @@ bytes.
 """
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -26,12 +26,13 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 Dash = Literal["-", "--", "-.", ":"]
 DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INK, GREY, FAINT = "#222222", "#666666", "#D5D5D5"
+INK, GREY, FAINT, WARNING = "#222222", "#666666", "#D5D5D5", "#B00020"
+FORMATS = ("png", "svg")
 DOTS_PER_INCH = 200
 _MOST_COLUMNS = 3
 _LETTERS_PER_INCH = 15  # of the smallest font
 _LINE_HEIGHT = 0.15  # inches of a line of such text
-_LEGEND_HEIGHT = 0.35  # inches of a legend with its own row
+_LEGEND_HEIGHT, _LEGEND_ENTRY = 0.26, 1.45  # inches of a line of a legend, and of an entry
 _SETTINGS: Any = {
     "svg.hashsalt": "pairvdn",
     "svg.fonttype": "none",
@@ -92,34 +93,38 @@ class Grid(NamedTuple):
     panels: list[Axes]
     columns: int
     legend: Axes | None
-    legend_below: bool
+    legend_columns: int
 
 
-def grid_of(count: int, *, width: float, height: float, legend: bool = False) -> Grid:
-    """`count` panels, each of this size in inches; a legend fills a free cell or its own row."""
-    columns = min(_MOST_COLUMNS, count)
+def grid_of(count: int, *, width: float, height: float, legend: int = 0) -> Grid:
+    """`count` panels, each of this size in inches, and room for a legend of `legend` entries.
+
+    The legend fills the last cell if exactly that one is free, else a row below the panels.
+    """
+    columns = 2 if count == 4 else min(_MOST_COLUMNS, count)
     heights = [height] * -(-count // columns)
-    below = legend and count % _MOST_COLUMNS == 0
-    if below:
-        heights.append(_LEGEND_HEIGHT)
-    elif legend and count < _MOST_COLUMNS:
-        columns += 1
+    in_cell = legend > 0 and count > 1 and count % columns == columns - 1
+    legend_columns = 1 if in_cell else max(1, int(width * columns / _LEGEND_ENTRY))
+    if legend and not in_cell:
+        heights.append(_LEGEND_HEIGHT * -(-legend // legend_columns))
     figure = Figure(figsize=(width * columns, sum(heights)), layout="constrained")
     cells = figure.add_gridspec(len(heights), columns, height_ratios=heights)
     panels = [figure.add_subplot(cells[divmod(index, columns)]) for index in range(count)]
     if not legend:
-        return Grid(figure, panels, columns, None, below)
-    axes = figure.add_subplot(cells[-1, :] if below else cells[divmod(count, columns)])
+        return Grid(figure, panels, columns, None, 0)
+    axes = figure.add_subplot(cells[-1, -1] if in_cell else cells[-1, :])
     axes.set_axis_off()
-    return Grid(figure, panels, columns, axes, below)
+    return Grid(figure, panels, columns, axes, legend_columns)
 
 
-def annotate(figure: Figure, *, note: str, footer: str) -> None:
-    """Write a warning above the panels and an explanation below them."""
+def annotate(figure: Figure, *, title: str = "", note: str, footer: str) -> None:
+    """Write a title, or a warning, above the panels and an explanation below them."""
     width = int(_LETTERS_PER_INCH * figure.get_figwidth())
-    above, below = textwrap.wrap(note, width), textwrap.wrap(footer, width)
+    above = textwrap.wrap(note or title, width)
+    below = textwrap.wrap(footer, width)
     if above:
-        figure.suptitle("\n".join(above), fontsize=8, color="#B00020")
+        style = {"fontsize": 8, "color": WARNING} if note else {"fontsize": 10, "color": INK}
+        figure.suptitle("\n".join(above), **style)
     if below:
         figure.supxlabel("\n".join(below), fontsize=7, color=GREY)
     figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(above + below))
@@ -139,11 +144,19 @@ def short(steps: float) -> str:
     return f"{steps:g}"
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write `stem`.png and .svg."""
+def known_formats() -> tuple[str, ...]:
+    """The file formats that matplotlib can write."""
+    return tuple(sorted(Figure().canvas.get_supported_filetypes()))
+
+
+def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write `stem`.png and .svg, or other formats that matplotlib knows."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("png", "svg")]
+    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
     for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else {}
-        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
+        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=_WITHOUT_DATE.get(path.suffix, {}))
     return paths
+
+
+# The same numbers give the same bytes.
+_WITHOUT_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from pairvdn import __version__
+import pairvdn
 from pairvdn.checks import require_within
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.envs import Task
@@ -210,7 +210,7 @@ def _pooled(folder: Path, seeds: Sequence[Evaluated]) -> Evaluated:
 
 def _fingerprint(loaded: Loaded) -> str:
     """A checksum of all parameters and of the environment."""
-    world = {"version": __version__, **loaded.config.to_dict()["env"]}
+    world = {"version": pairvdn.__version__, **loaded.config.to_dict()["env"]}
     checksum = zlib.crc32(json.dumps(world, sort_keys=True).encode())
     for leaf in jax.tree.leaves(eqx.filter(loaded.value, eqx.is_array)):
         checksum = zlib.crc32(np.ascontiguousarray(leaf).data, checksum)

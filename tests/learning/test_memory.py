@@ -67,8 +67,10 @@ def test_a_gru_remembers_the_cue(build: Any, method: str) -> None:
     assert greedy_return(build, env, method, encoder="gru", encoder_size=32) == 1.0
 
 
-@pytest.mark.parametrize("build", [with_sequences, without_replay])
-@pytest.mark.parametrize("encoder", ["none", "mlp"])
+@pytest.mark.parametrize(
+    ("build", "encoder"),
+    [(with_sequences, "none"), (without_replay, "none"), (without_replay, "mlp")],
+)
 def test_without_memory_the_team_stays_at_chance(build: Any, encoder: str) -> None:
     """The best it can do is always to turn the same way: 0 on average, ± 0.125 in 64 episodes."""
     env = envs.make("t-maze", corridor=4)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from probes import quick_jit
 
 from pairvdn import envs, values
 from pairvdn.acting import RandomPolicy, side_by_side
@@ -33,22 +34,20 @@ def value_of(method: str = "vdn", seed: int = 0, **network: Any) -> Any:
     return values.make(method, ENV.spec, key=jax.random.PRNGKey(seed), **arguments)
 
 
-def collected(value: Any, recorder: Any) -> Any:
-    """The same random steps in two environments, as items of this recorder."""
+def collected(value: Any, recorder: Any, length: int = LENGTH, env: Any = ENV) -> Any:
+    """Random agent steps in two environments, as items of this recorder."""
     actor = side_by_side(RandomPolicy(value.encoder))
-    collector = Collector(ENV, num_envs=2, discount=0.9, recorder=recorder)
-    # Start with as many steps for every recorder.
-    _, block, _ = collector.start(KEY, actor, LENGTH)
-    return block
+    collector = Collector(env, num_envs=2, discount=0.9, recorder=recorder)
+    return quick_jit(collector.start, static_argnums=(1, 2))(KEY, actor, length)[1]
 
 
 def sequences_and_transitions(value: Any) -> tuple[Sequence, Transition]:
-    block = collected(value, Sequences(LENGTH))
-    # One agent step more for both, so that the random numbers are the same.
-    actor = side_by_side(RandomPolicy(value.encoder))
-    collector = Collector(ENV, num_envs=2, discount=0.9, recorder=Windows(1))
-    _, transitions, _ = collector.start(KEY, actor, LENGTH + 1)
-    return block, jax.tree.map(lambda leaf: leaf[: 2 * LENGTH], transitions)
+    """The same steps; sequences have one more, to bootstrap from, so transitions get one too."""
+    transitions = collected(value, Windows(1), LENGTH + 1)
+    return (
+        collected(value, Sequences(LENGTH)),
+        jax.tree.map(lambda leaf: leaf[: 2 * LENGTH], transitions),
+    )
 
 
 @pytest.mark.parametrize("double_q", [False, True])
@@ -120,9 +119,7 @@ def test_final_frames_are_not_learned() -> None:
     """The reward and the action of a frame without a step change nothing."""
     env = envs.make("aloha", max_steps=3)
     value = values.make("vdn", env.spec, key=KEY, encoder="gru", encoder_size=4, hidden_sizes=(4,))
-    actor = side_by_side(RandomPolicy(value.encoder))
-    collector = Collector(env, num_envs=2, discount=0.9, recorder=Sequences(7))
-    _, block, _ = collector.start(KEY, actor, 7)
+    block = collected(value, Sequences(7), 7, env)
     idle = ~block.frames.acted
     assert int(idle.sum()) == 2 * 2  # frames 3 and 7
     other = eqx.tree_at(

@@ -104,8 +104,10 @@ def test_no_field_of_a_sequence_crosses_a_reset_unmarked(length: int, burn_in: i
 def test_sequences_continue_where_blocks_meet() -> None:
     """The frame after a sequence is the first that the next one learns."""
     collector = Collector(Ids(), num_envs=2, discount=0.5, recorder=Sequences(3, burn_in=1))
-    collecting, first, _ = collector.start(jax.random.key(0), first_allowed, 3)
-    _, second, _ = collector.collect(collecting, first_allowed, jax.random.key(1), 3)
+    start = quick_jit(collector.start, static_argnums=(1, 2))
+    collect = quick_jit(collector.collect, static_argnums=(1, 3))
+    collecting, first, _ = start(jax.random.key(0), first_allowed, 3)
+    _, second, _ = collect(collecting, first_allowed, jax.random.key(1), 3)
     np.testing.assert_array_equal(
         first.frames.observation[:, -2:], second.frames.observation[:, :2]
     )

@@ -132,8 +132,8 @@ def _solver(
         arrays = (payoffs, utilities, problem.mask)
         start = () if problem.start is None else (problem.start,)
 
-        def bound(*arrays: Any) -> Float[Array, " l"]:
-            return upper_bound(graph, *arrays, iterations)
+        def bound(payoffs: Array, utilities: Array, mask: Array | None) -> Float[Array, " l"]:
+            return upper_bound(graph, payoffs, utilities, mask, iterations)
 
         run = _one_lane
         if known is not None:
@@ -173,7 +173,9 @@ def _pass_messages(
         actions = best_actions(forbid(beliefs, mask))
         return actions, value_of(payoffs, edges, utilities, actions)
 
-    def exchange(carry: tuple[Array, ...], _: None) -> tuple[tuple[Array, ...], None]:
+    def exchange(
+        carry: tuple[Array, Array, Array, Array], _: None
+    ) -> tuple[tuple[Array, Array, Array, Array], None]:
         messages, beliefs, actions, value = carry
         scores = forbid(beliefs[graph.source] - messages[graph.reverse], from_allowed)
         messages = _centre(best_replies(tables, scores), to_allowed)

@@ -127,7 +127,7 @@ def elimination_plan(edges: Edges, num_agents: int, widest: int) -> Plan | None:
 
 
 def _solve_by_elimination(plan: Plan, problem: Problem) -> tuple[Array, Array]:
-    payoffs, utilities = without_loops(problem)
+    payoffs, utilities = without_loops(problem, np.array(plan.edges, np.int32).reshape(-1, 2))
     chunk = lanes_in_cache(2 * payoffs.shape[1] ** plan.width)
     solve = in_lanes(functools.partial(_eliminate_in_lanes, plan), chunk=chunk)
     actions, value = solve(payoffs, utilities, problem.mask)

@@ -113,7 +113,7 @@ def coordinate_ascent(
 
 
 def _known(edges: Numbers) -> np.ndarray | None:
-    return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32)
+    return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32).reshape(-1, 2)
 
 
 # Actions and their value, in lanes, from graph, edges, payoffs, utilities, mask, and any start.
@@ -126,7 +126,7 @@ def _solver(
     """The solver that searches, in lanes if the edges are known, and bounds the maximum."""
 
     def solve(problem: Problem) -> Answer:
-        payoffs, utilities = without_loops(problem)
+        payoffs, utilities = without_loops(problem, known)
         edges = problem.edges if known is None else known
         graph = directed(edges, len(utilities))
         arrays = (payoffs, utilities, problem.mask)

@@ -35,7 +35,7 @@ class Dcg(SumOverPairs):
     encoder: Encoder[Any]
     heads: SymmetricPairHead
     graph: FixedGraph
-    utilities: bool = eqx.field(static=True)
+    has_utilities: bool = eqx.field(static=True)
     normalise: bool = eqx.field(static=True)
 
     def __init__(
@@ -53,7 +53,7 @@ class Dcg(SumOverPairs):
     ) -> None:
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.graph = FixedGraph(graph, spec.num_agents, exact=exact, iterations=iterations)
-        self.utilities, self.normalise = utilities, normalise
+        self.has_utilities, self.normalise = utilities, normalise
         self.heads = SymmetricPairHead(self.encoder, rank=rank, key=key, **heads)
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
@@ -62,6 +62,6 @@ class Dcg(SumOverPairs):
         pairs = Pairs(
             edges=self.graph.fixed_edges,
             payoffs=self.heads.tables(hidden, np.array(self.graph.known, np.int32)),
-            utilities=self.heads.utilities(hidden) if self.utilities else None,
+            utilities=self.heads.utilities(hidden) if self.has_utilities else None,
         )
         return pairs.mean() if self.normalise else pairs

@@ -112,8 +112,8 @@ def trained_tables(states: int, updates: int) -> tuple[AllPairs, jax.Array]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--states", type=int, default=200)
-    parser.add_argument("--updates", type=int, default=3000)
+    parser.add_argument("--states", type=int, default=100)
+    parser.add_argument("--updates", type=int, default=2000)
     arguments = parser.parse_args()
     print("| tables | n | a | counted | exact | gap | bound above | exact, starts only |")
     print("|---|---|---|---|---|---|---|---|")

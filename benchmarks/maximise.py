@@ -56,15 +56,12 @@ def microseconds(function: Callable[..., object], *arguments: object, repeat: in
 
 
 def methods(n: int) -> dict[str, Callable[[jax.Array, jax.Array], maximise.Maximum]]:
-    edges = maximise.ring_edges(n)
     return {
         "ring": lambda p, _: maximise.ring(p),
         "ring, value only": lambda p, _: maximise.ring(p).value,
         "path": lambda p, _: maximise.path(p[1:]),
         "successor": maximise.successor,
         "tree": lambda p, s: maximise.tree(p, jnp.minimum(s, jnp.arange(n))),
-        "max_plus": lambda p, _: (lambda m: (m.actions, m.value))(maximise.max_plus(p, edges)),
-        "max_plus with bound": lambda p, _: maximise.max_plus(p, edges),
     }
 
 

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pairvdn import maximise
-from pairvdn.evaluation.explanation import additive_baseline, additive_part
+from pairvdn import envs, maximise, values
+from pairvdn.evaluation.explanation import additive_baseline, additive_part, explain
 from pairvdn.values import Pairs
 
 AGENTS, ACTIONS = 3, 3
@@ -103,3 +103,16 @@ def test_without_an_allowed_action_there_is_nothing_to_compare() -> None:
     compared = additive_baseline(climbing(), mask, jnp.array([-1, -1], jnp.int32))
     assert np.isnan(compared.value)
     assert not compared.coordinated.any()
+
+
+def test_an_approximate_maximum_has_a_bound_and_the_partners_that_count() -> None:
+    env = envs.make("crossroads", num_agents=4)
+    _, timestep = env.reset(jax.random.key(0))
+    found = {}
+    for method in ("pairvdn-learned", "dcg"):
+        value = values.make(method, env.spec, key=jax.random.key(1), hidden_sizes=(8,))
+        found[method] = explain(env, value, value.encoder.init_carry(), timestep)
+    learned = found["pairvdn-learned"]
+    assert learned.bound >= learned.value[0] - 1e-5
+    assert sorted(learned.edges[:, 0].tolist()) == [0, 1, 2, 3]  # each agent counts a partner
+    assert found["dcg"].bound is None  # exact, by elimination

@@ -6,7 +6,7 @@ The code is that of benchmarks/one_step_games.py, which prints the table of the 
 from typing import Any
 
 import pytest
-from one_step_games import all_games, by_size, is_best, learned_rewards
+from one_step_games import all_games, by_size, games_beyond_rings, is_best, learned_rewards
 
 GROUPS = by_size(all_games())
 SEEDS = [3, pytest.param(10, marks=pytest.mark.slow)]
@@ -27,6 +27,16 @@ def groups_and_seeds() -> list[Any]:
 def test_pairvdn_finds_a_best_joint_action(group: dict[str, Any], seeds: int) -> None:
     for label, rewards in learned_rewards(group, "pairvdn", seeds).items():
         assert is_best(rewards, group[label].best_reward).all(), (label, rewards)
+
+
+@pytest.mark.parametrize("method", ["dcg", "dcg-max-plus"])
+def test_all_pairs_find_a_best_joint_action_where_only_one_may_go(method: str) -> None:
+    """All agents are alike: exact maxima and coordinate ascent both let one of them go."""
+    games = {
+        label: env for label, env in games_beyond_rings().items() if "num_agents=4" in label
+    } | {label: env for label, env in all_games().items() if label == "crossroads(num_agents=4)"}
+    for label, rewards in learned_rewards(games, method, 3).items():
+        assert is_best(rewards, games[label].best_reward).all(), (label, rewards)
 
 
 @pytest.mark.parametrize("seeds", SEEDS)

@@ -102,7 +102,8 @@ def test_the_elimination_order_finds_the_width_of_known_graphs() -> None:
     assert width(grid, 16) == 4
     assert elimination_plan(tuple(grid), 16, 3) is None  # refused, and known to be out of reach
     assert widest(num_actions=9, limit=9**5) == 4
-    assert widest(num_actions=2, limit=2**16 - 1) == 14
+    assert widest(num_actions=3, limit=3**6 - 1) == 4
+    assert widest(num_actions=2) == 10
 
 
 def without_roots(drawn: Problems) -> np.ndarray:

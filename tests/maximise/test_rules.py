@@ -211,7 +211,7 @@ MESSAGES = {
     "successors too few": r"successors .*\[3\], got \[2\]",
     "successor out of range": r"successors .* below the number of agents, 3, got 3",
     "a cycle": r"parents must be one tree .* got \[1, 0, 2\]",
-    "too wide": r"more than 65536 entries: this graph of 10 agents .* 4 actions; use max_plus",
+    "too wide": r"width at most 7 with 4 actions .* this graph of 10 agents is wider: use max_plus",
     "traced edges": r"eliminate needs edges that are not traced",
     "too many joint actions": r"2\^24 = 1.7e\+07 .* use ring",
 }

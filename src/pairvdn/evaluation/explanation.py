@@ -67,7 +67,6 @@ def explain(
     actions, best_value = value.greedy(tables, timestep.mask)
     if isinstance(value, HasPairs):
         pairs = value.pairs(tables, actions)
-        approximate = isinstance(value, HasMaximiser) and not value.maximiser.exact
         return Explanation(
             best_value,
             timestep.mask,
@@ -75,11 +74,18 @@ def explain(
             pairs.edges,
             pairs.payoffs,
             additive_baseline(pairs, timestep.mask, actions),
-            value.bound(tables, timestep.mask) if approximate else None,
+            _bound(value, tables, timestep.mask),
         )
     if isinstance(value, HasUtilities):
         return Explanation(best_value, timestep.mask, value.utilities(tables))
     return Explanation(best_value, timestep.mask)
+
+
+def _bound(value: Value[Any], tables: Any, mask: Bool[Array, "n a"]) -> Float[Array, ""] | None:
+    """An upper bound on all joint actions, if the greedy one is approximate."""
+    if isinstance(value, HasMaximiser) and not value.maximiser.exact:
+        return value.bound(tables, mask)
+    return None
 
 
 def additive_baseline(

@@ -36,18 +36,18 @@ def upper_bound(
     degree = jnp.asarray(graph.counts).sum(axis=1, dtype=payoffs.dtype)
     share = (1 / jnp.maximum(degree, 1))[:, None, None]
 
-    def parts(terms: Float[Array, "k a l"]) -> tuple[Array, Array, Array]:
-        """The agents' sums b, each edge's maximum over its source, and the bound."""
+    def parts(terms: Float[Array, "k a l"]) -> tuple[Array, Array]:
+        """Each edge's maximum over its source, and the bound."""
         agents = utilities + sum_into(graph, terms)
         left = best_replies(tables, forbid(-terms[graph.reverse], at_source)) - terms
         of_edges = forbid(left[:num_edges], at_target[:num_edges]).max(axis=1).sum(axis=0)
-        return agents, left, forbid(agents, mask).max(axis=1).sum(axis=0) + of_edges
+        return left, forbid(agents, mask).max(axis=1).sum(axis=0) + of_edges
 
     def diffuse(
         carry: tuple[Array, Array], _: None
     ) -> tuple[tuple[Float[Array, "k a l"], Float[Array, " l"]], None]:
         terms, smallest = carry
-        _, left, bound = parts(terms)
+        left, bound = parts(terms)
         # Forbidden actions have a maximum of -inf, which must not spread.
         terms = terms + jnp.where(at_target, left, 0) / 2
         shared = (utilities + sum_into(graph, terms)) * share
@@ -56,4 +56,4 @@ def upper_bound(
     nothing = jnp.zeros((2 * num_edges, *payoffs.shape[2:]), payoffs.dtype)
     start = nothing, jnp.full(payoffs.shape[-1:], jnp.inf, payoffs.dtype)
     (terms, smallest), _ = jax.lax.scan(diffuse, start, None, length=iterations)
-    return jnp.minimum(smallest, parts(terms)[2])
+    return jnp.minimum(smallest, parts(terms)[1])

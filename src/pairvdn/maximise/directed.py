@@ -28,24 +28,21 @@ class Directed(NamedTuple):
 
 def directed(edges: Any, num_agents: int) -> Directed:
     """The directed edges of int[e, 2]."""
-    if isinstance(edges, Tracer):
-        source, target = edges.T.reshape(-1), edges[:, ::-1].T.reshape(-1)
+    traced = isinstance(edges, Tracer)
+    ends: Any = edges if traced else np.asarray(edges, np.int32).reshape(-1, 2)
+    source, target = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    reverse = np.roll(np.arange(len(source), dtype=np.int32), len(ends))
+    if traced:
         every = np.broadcast_to(np.arange(len(source), dtype=np.int32), (num_agents, len(source)))
-        counts = target[None] == jnp.arange(num_agents, dtype=jnp.int32)[:, None]
-        return Directed(source, target, _reverse(len(edges)), every, counts)
-    edges = np.asarray(edges, np.int32).reshape(-1, 2)
-    source, target = edges.T.reshape(-1), edges[:, ::-1].T.reshape(-1)
+        agents = jnp.arange(num_agents, dtype=jnp.int32)
+        return Directed(source, target, reverse, every, target[None] == agents[:, None])
     lists = [np.flatnonzero(target == agent) for agent in range(num_agents)]
     longest = max(map(len, lists))
     into = np.zeros((num_agents, longest), np.int32)
     counts = np.zeros((num_agents, longest), bool)
     for agent, own in enumerate(lists):
         into[agent, : len(own)], counts[agent, : len(own)] = own, True
-    return Directed(source, target, _reverse(len(edges)), into, counts)
-
-
-def _reverse(num_edges: int) -> np.ndarray:
-    return np.roll(np.arange(2 * num_edges, dtype=np.int32), num_edges)
+    return Directed(source, target, reverse, into, counts)
 
 
 def both_ways(payoffs: Float[Array, "e a a l"]) -> Float[Array, "k a a l"]:

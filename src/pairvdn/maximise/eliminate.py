@@ -28,6 +28,7 @@ from pairvdn.maximise.problem import Problem, exact, maximise, problem_on_edges,
 from pairvdn.types import Maximum
 
 LIMIT = 2**16
+_MOST_AXES = 10  # programs with more take long to compile
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -69,7 +70,8 @@ def eliminate(
         utilities: [n, a], added for each agent's own action.
         mask: [n, a], False where an action is not allowed.
         num_agents: if not given, from utilities or mask, else the largest index + 1.
-        limit: the most entries a^(width + 1) of the largest table; beyond it, a ValueError.
+        limit: the most entries a^(width + 1) of the largest table; a wider graph, or one of width
+            more than 10, is a ValueError.
 
     Ties: the smallest action of the agent eliminated last, then backwards the smallest of each
     agent given those.
@@ -80,20 +82,21 @@ def eliminate(
     assert problem.utilities is not None
     agents, actions = problem.utilities.shape
     known = tuple((int(i), int(j)) for i, j in np.reshape(np.asarray(edges), (-1, 2)))
-    plan = elimination_plan(known, agents, widest(actions, limit))
+    width = widest(actions, limit)
+    plan = elimination_plan(known, agents, width)
     if plan is None:
         raise ValueError(
-            f"eliminate would need a table of more than {limit} entries: this graph of {agents} "
-            f"agents is too wide for {actions} actions; use max_plus, or raise limit"
+            f"eliminate takes graphs of width at most {width} with {actions} actions (tables of at "
+            f"most {limit} entries); this graph of {agents} agents is wider: use max_plus"
         )
     return maximise(exact(functools.partial(_solve_by_elimination, plan)), problem)
 
 
 def widest(num_actions: int, limit: int = LIMIT) -> int:
-    """The largest width for which a^(width + 1) is at most `limit`."""
+    """The largest width with a^(width + 1) of at most `limit`, and not too many axes to compile."""
     if num_actions == 1:
-        return limit
-    return int(math.log(limit) / math.log(num_actions) + 1e-9) - 1
+        return _MOST_AXES
+    return min(_MOST_AXES, int(math.log(limit) / math.log(num_actions) + 1e-9) - 1)
 
 
 @functools.cache
@@ -127,7 +130,7 @@ def elimination_plan(edges: Edges, num_agents: int, widest: int) -> Plan | None:
 
 
 def _solve_by_elimination(plan: Plan, problem: Problem) -> tuple[Array, Array]:
-    payoffs, utilities = without_loops(problem)
+    payoffs, utilities = without_loops(problem, np.array(plan.edges, np.int32).reshape(-1, 2))
     chunk = lanes_in_cache(2 * payoffs.shape[1] ** plan.width)
     solve = in_lanes(functools.partial(_eliminate_in_lanes, plan), chunk=chunk)
     actions, value = solve(payoffs, utilities, problem.mask)

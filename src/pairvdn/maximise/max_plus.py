@@ -113,7 +113,7 @@ def coordinate_ascent(
 
 
 def _known(edges: Numbers) -> np.ndarray | None:
-    return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32)
+    return None if isinstance(edges, Tracer) else np.asarray(edges, np.int32).reshape(-1, 2)
 
 
 # Actions and their value, in lanes, from graph, edges, payoffs, utilities, mask, and any start.
@@ -126,14 +126,14 @@ def _solver(
     """The solver that searches, in lanes if the edges are known, and bounds the maximum."""
 
     def solve(problem: Problem) -> Answer:
-        payoffs, utilities = without_loops(problem)
+        payoffs, utilities = without_loops(problem, known)
         edges = problem.edges if known is None else known
         graph = directed(edges, len(utilities))
         arrays = (payoffs, utilities, problem.mask)
         start = () if problem.start is None else (problem.start,)
 
-        def bound(*arrays: Any) -> Float[Array, " l"]:
-            return upper_bound(graph, *arrays, iterations)
+        def bound(payoffs: Array, utilities: Array, mask: Array | None) -> Float[Array, " l"]:
+            return upper_bound(graph, payoffs, utilities, mask, iterations)
 
         run = _one_lane
         if known is not None:
@@ -173,7 +173,9 @@ def _pass_messages(
         actions = best_actions(forbid(beliefs, mask))
         return actions, value_of(payoffs, edges, utilities, actions)
 
-    def exchange(carry: tuple[Array, ...], _: None) -> tuple[tuple[Array, ...], None]:
+    def exchange(
+        carry: tuple[Array, Array, Array, Array], _: None
+    ) -> tuple[tuple[Array, Array, Array, Array], None]:
         messages, beliefs, actions, value = carry
         scores = forbid(beliefs[graph.source] - messages[graph.reverse], from_allowed)
         messages = _centre(best_replies(tables, scores), to_allowed)

@@ -67,7 +67,7 @@ def _search(
         ) -> tuple[Int32[Array, "n l"], Int32[Array, "n l"]]:
             index = partner[:, None, None, None]
             tables = jnp.take_along_axis(payoffs, index, axis=1, mode="clip")[:, 0]
-            actions, _ = successor_in_lanes(tables, partner, utilities, mask)
+            actions = successor_in_lanes(tables, partner, utilities, mask)[0]
             entries = _entries(payoffs, actions)
             return best_actions(forbid(entries, _different(entries))), actions
 

@@ -141,11 +141,16 @@ def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | Non
     return int(as_indices("edges", edges, edges.shape, None).max()) + 1
 
 
-def without_loops(problem: Problem) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:
-    """Payoffs and utilities of the same problem without edges (i, i): those become utilities."""
+def without_loops(
+    problem: Problem, known: np.ndarray | None = None
+) -> tuple[Float[Array, "e a a"], Float[Array, "n a"]]:
+    """Payoffs and utilities of the same problem without edges (i, i): those become utilities.
+
+    `known`: the same edges, if they are known before tracing; most graphs have no such edge.
+    """
     assert problem.utilities is not None
     edges = problem.edges
-    if not isinstance(edges, Tracer) and (np.diff(np.asarray(edges), axis=1) != 0).all():
+    if known is not None and (known[:, 0] != known[:, 1]).all():
         return problem.payoffs, problem.utilities
     first, second = edges[:, 0], edges[:, 1]
     loop = first == second

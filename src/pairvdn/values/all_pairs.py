@@ -1,19 +1,17 @@
 """Values with a table for every pair, of which the actions decide the pairs that count."""
 
 import abc
-from typing import Any, Unpack
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
-from pairvdn.types import PRNGKey
 from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import Pairs
-from pairvdn.values.heads import SymmetricPairHead, UtilityHead
-from pairvdn.values.networks import HeadArguments
+from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.utilities import chosen
 
 
@@ -56,7 +54,6 @@ class AllPairsValue(Value[AllPairs]):
     """
 
     encoder: eqx.AbstractVar[Encoder[Any]]
-    agents: eqx.AbstractVar[UtilityHead]
     heads: eqx.AbstractVar[SymmetricPairHead]
     num_heads = 1
 
@@ -71,7 +68,8 @@ class AllPairsValue(Value[AllPairs]):
 
     def compute_tables(self, inputs: Inputs) -> AllPairs:
         """The utilities, and the tables of all pairs."""
-        return AllPairs(self.agents(inputs), self.heads.all_tables(inputs))
+        hidden = self.heads.hidden(inputs)
+        return AllPairs(self.heads.utilities(hidden), self.heads.all_tables(hidden))
 
     def evaluate(self, tables: AllPairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """The utilities, and the entries of the pairs that count."""
@@ -89,15 +87,6 @@ class AllPairsValue(Value[AllPairs]):
         payoffs = jnp.where(real[:, None, None], tables.between(first, second), 0)
         edges = jnp.stack([first, second], axis=1).astype(jnp.int32)
         return Pairs(edges, payoffs, tables.utilities)
-
-
-def make_heads(
-    encoder: Encoder[Any], *, key: PRNGKey, **heads: Unpack[HeadArguments]
-) -> tuple[UtilityHead, SymmetricPairHead]:
-    """The heads of a value with all pairs."""
-    pair_key, agent_key = jax.random.split(key)
-    agents = UtilityHead(encoder, key=agent_key, **heads)
-    return agents, SymmetricPairHead(encoder, key=pair_key, **heads)
 
 
 def off_diagonal(num_agents: int) -> Bool[Array, "n n"]:

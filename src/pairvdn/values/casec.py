@@ -10,11 +10,11 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_within
 from pairvdn.types import EnvSpec, PRNGKey
-from pairvdn.values.all_pairs import AllPairs, AllPairsValue, make_heads, upper
+from pairvdn.values.all_pairs import AllPairs, AllPairsValue, upper
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import FixedGraph, Maximiser, Pairs
-from pairvdn.values.heads import SymmetricPairHead, UtilityHead
+from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
 
 
@@ -33,7 +33,6 @@ class Casec(AllPairsValue):
     """
 
     encoder: Encoder[Any]
-    agents: UtilityHead
     heads: SymmetricPairHead
     graph: FixedGraph
     kept: float = eqx.field(static=True)
@@ -51,7 +50,7 @@ class Casec(AllPairsValue):
     ) -> None:
         require_within(0, 1, kept=kept)
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
-        self.agents, self.heads = make_heads(self.encoder, key=key, **heads)
+        self.heads = SymmetricPairHead(self.encoder, key=key, **heads)
         alone = [[0, 0]]  # a single agent has no pairs; this edge has a table of 0
         graph = "complete" if spec.num_agents > 1 else alone
         self.graph = FixedGraph(graph, spec.num_agents, exact=exact)
@@ -59,7 +58,8 @@ class Casec(AllPairsValue):
 
     def compute_tables(self, inputs: Inputs) -> AllPairs:
         """The utilities, and the tables of all pairs."""
-        utilities, payoffs = self.agents(inputs), self.heads.all_tables(inputs)
+        hidden = self.heads.hidden(inputs)
+        utilities, payoffs = self.heads.utilities(hidden), self.heads.all_tables(hidden)
         fixed = jax.lax.stop_gradient(utilities)
         payoffs = payoffs + fixed[:, None, :, None] + fixed[None, :, None, :]
         n = utilities.shape[0]

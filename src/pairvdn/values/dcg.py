@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import FixedGraph, Pairs
-from pairvdn.values.heads import SymmetricPairHead, UtilityHead
+from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import SumOverPairs
 
@@ -34,9 +33,9 @@ class Dcg(SumOverPairs):
     """
 
     encoder: Encoder[Any]
-    agents: UtilityHead | None
     heads: SymmetricPairHead
     graph: FixedGraph
+    has_utilities: bool = eqx.field(static=True)
     normalise: bool = eqx.field(static=True)
 
     def __init__(
@@ -54,14 +53,15 @@ class Dcg(SumOverPairs):
     ) -> None:
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.graph = FixedGraph(graph, spec.num_agents, exact=exact, iterations=iterations)
-        self.normalise = normalise
-        pair_key, agent_key = jax.random.split(key)
-        self.heads = SymmetricPairHead(self.encoder, rank=rank, key=pair_key, **heads)
-        self.agents = UtilityHead(self.encoder, key=agent_key, **heads) if utilities else None
+        self.has_utilities, self.normalise = utilities, normalise
+        self.heads = SymmetricPairHead(self.encoder, rank=rank, key=key, **heads)
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
         """The tables of all edges and the utilities."""
-        payoffs = self.heads.tables(inputs, np.array(self.graph.known, np.int32))
-        utilities = None if self.agents is None else self.agents(inputs)
-        pairs = Pairs(self.graph.fixed_edges, payoffs, utilities)
+        hidden = self.heads.hidden(inputs)
+        pairs = Pairs(
+            edges=self.graph.fixed_edges,
+            payoffs=self.heads.tables(hidden, np.array(self.graph.known, np.int32)),
+            utilities=self.heads.utilities(hidden) if self.has_utilities else None,
+        )
         return pairs.mean() if self.normalise else pairs

@@ -233,7 +233,8 @@ class FixedGraph(Graph):
         width = self._width(1 + max(map(max, self.known)), num_actions)
         if width is not None:
             return Maximiser(f"eliminate, width {width}", exact=True)
-        return Maximiser(f"max_plus, {self.iterations} iterations and 2 sweeps", exact=False)
+        name = f"max_plus, {self.iterations} iterations and {maximise.SWEEPS} sweeps"
+        return Maximiser(name, exact=False)
 
     def _width(self, num_agents: int, num_actions: int) -> int | None:
         """The width of the elimination; None if it is too wide, or exactness is not wanted."""

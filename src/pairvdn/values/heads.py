@@ -15,6 +15,7 @@ from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import Graph, Pairs
 from pairvdn.values.layout import OFFSET_SIZE, offsets
 from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
+from pairvdn.values.product import rows_product
 
 
 class GroupHead(eqx.Module):
@@ -142,17 +143,20 @@ class PairHead(eqx.Module):
 
 
 class SymmetricPairHead(eqx.Module):
-    """Symmetric tables, Q_ij(x, y) = Q_ji(y, x), in which pairs cost little more than agents.
+    """Utilities and symmetric tables of one network, in which pairs cost little more than agents.
 
-    (p_i, r_i) = network(h_i)                all hidden layers but the last, once for each agent
-    z_ij       = activation(p_i + r_j)       the last hidden layer
-    Q_ij(x, y) = (f_ij(x, y) + f_ji(y, x)) / 2,   f_ij = z_ij W + b
+    (p_i, r_i)  = network(h_i)            all hidden layers but the last, once for each agent
+    Q_i(x)      = activation(p_i, r_i) U + c
+    f_ij(x, y)  = activation(p_i + r_j) W + b
+    Q_ij(x, y)  = (f_ij(x, y) + f_ji(y, x)) / 2
 
-    With `rank` r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each
-    agent has its own network; the output layer W is always shared.
+    The last hidden layer is the activation: half of its units for each order of a pair. With `rank`
+    r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has
+    its own network; the output layers are always shared.
     """
 
     agents: GroupNetwork
+    own: Mlp
     output: Mlp
     num_actions: int = eqx.field(static=True)
     rank: int | None = eqx.field(static=True)
@@ -169,61 +173,62 @@ class SymmetricPairHead(eqx.Module):
             require_at_least(1, rank=rank)
         *before, width = network["hidden_sizes"] or (0,)
         require_at_least(1, last_hidden_size=width)
-        self.num_actions, self.rank = encoder.spec.num_actions, rank
-        agent_key, output_key = jax.random.split(key)
-        own: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
+        half = (width + 1) // 2
+        n, a = encoder.spec.num_agents, encoder.spec.num_actions
+        self.num_actions, self.rank = a, rank
+        agent_key, own_key, output_key = jax.random.split(key, 3)
+        hidden: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
         self.agents = GroupNetwork(
-            num_agents=encoder.spec.num_agents,
+            num_agents=n,
             feature_size=encoder.feature_size,
-            num_groups=encoder.spec.num_agents,
+            num_groups=n,
             group_size=1,
-            output_size=2 * width,
+            output_size=2 * half,
             key=agent_key,
-            **own,
-        )
-        self.output = Mlp(
-            width,
-            self.num_actions * (self.num_actions if rank is None else 2 * rank),
-            hidden_sizes=(),
-            final_scale=network["final_scale"],
-            key=output_key,
+            **hidden,
         )
 
-    def tables(self, inputs: Inputs, edges: Int32[np.ndarray, "e 2"]) -> Float[Array, "e a a"]:
+        def layer(inputs: int, outputs: int, key: PRNGKey) -> Mlp:
+            scale = network["final_scale"]
+            return Mlp(inputs, outputs, hidden_sizes=(), final_scale=scale, key=key)
+
+        self.own = layer(2 * half, a, own_key)
+        self.output = layer(half, a * (a if rank is None else 2 * rank), output_key)
+
+    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
+        """(p_i, r_i) of every agent: the input of the other methods."""
+        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
+        return self.agents(inputs.features, everyone[:, None])
+
+    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+        """The utility of every action of every agent."""
+        return self.own(self.agents.mlp.activate(hidden))
+
+    def tables(
+        self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
+    ) -> Float[Array, "e a a"]:
         """The tables of these pairs, which must be known before tracing."""
-        if 4 * len(edges) > inputs.features.shape[0] ** 2:
+        if 4 * len(edges) > hidden.shape[0] ** 2:
             # So dense that all pairs cost no more, and their sums p_i + r_j need no look-up.
-            return self.all_tables(inputs)[edges[:, 0], edges[:, 1]]
-        sources, targets = self._parts(inputs)
+            return self.all_tables(hidden)[edges[:, 0], edges[:, 1]]
+        sources, targets = jnp.split(hidden, 2, axis=1)
         both = np.concatenate([edges, edges[:, ::-1]])
         one_way, other_way = jnp.split(self._outputs(sources[both[:, 0]] + targets[both[:, 1]]), 2)
         return 0.5 * (one_way + other_way.mT)
 
-    def all_tables(self, inputs: Inputs) -> Float[Array, "n n a a"]:
+    def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
         """The tables of all ordered pairs."""
-        sources, targets = self._parts(inputs)
+        sources, targets = jnp.split(hidden, 2, axis=1)
         n, width = sources.shape
         sums = (sources[:, None] + targets[None]).reshape(n * n, width)
         one_way = self._outputs(sums).reshape(n, n, self.num_actions, self.num_actions)
         return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
 
-    def _parts(self, inputs: Inputs) -> tuple[Float[Array, "n j"], Float[Array, "n j"]]:
-        """The sums p and r of each agent."""
-        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
-        both = self.agents(inputs.features, everyone[:, None])
-        sources, targets = jnp.split(both, 2, axis=1)
-        return sources, targets
-
     def _outputs(self, sums: Float[Array, "e j"]) -> Float[Array, "e a a"]:
         """The output f of each ordered pair."""
-        return as_tables(self.output(self.agents.mlp.activate(sums)), self.num_actions, self.rank)
-
-
-def as_tables(
-    outputs: Float[Array, "e j"], num_actions: int, rank: int | None
-) -> Float[Array, "e a a"]:
-    """Outputs of a network as full tables, or as factors of tables of this rank."""
-    if rank is None:
-        return outputs.reshape(-1, num_actions, num_actions)
-    factors = outputs.reshape(-1, 2, rank, num_actions)
-    return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
+        rows, layer = self.agents.mlp.activate(sums), self.output
+        outputs = rows_product(rows, layer.weights[0], narrow=True) + layer.biases[0][None]
+        if self.rank is None:
+            return outputs.reshape(-1, self.num_actions, self.num_actions)
+        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
+        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])

@@ -15,13 +15,12 @@ from pairvdn.values.all_pairs import (
     AllPairsValue,
     allowed_only,
     decided,
-    make_heads,
     off_diagonal,
     rank_in_row,
 )
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import Maximiser
-from pairvdn.values.heads import SymmetricPairHead, UtilityHead
+from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
 
 COUNTED = ("best", "friends-and-foes")
@@ -42,7 +41,6 @@ class LearnedPairVdn(AllPairsValue):
     """
 
     encoder: Encoder[Any]
-    agents: UtilityHead
     heads: SymmetricPairHead
     foes: bool = eqx.field(static=True)
     partners: int = eqx.field(static=True)
@@ -59,7 +57,7 @@ class LearnedPairVdn(AllPairsValue):
         require_one_of(COUNTED, counted=counted)
         require_at_least(1, partners=partners)
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
-        self.agents, self.heads = make_heads(self.encoder, key=key, **heads)
+        self.heads = SymmetricPairHead(self.encoder, key=key, **heads)
         self.foes, self.partners = counted == "friends-and-foes", partners
 
     @property

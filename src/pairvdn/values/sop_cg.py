@@ -15,12 +15,11 @@ from pairvdn.values.all_pairs import (
     AllPairsValue,
     allowed_only,
     decided,
-    make_heads,
     upper,
 )
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import Maximiser
-from pairvdn.values.heads import SymmetricPairHead, UtilityHead
+from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
 
 CLASSES = ("tree", "matching")
@@ -39,7 +38,6 @@ class SopCg(AllPairsValue):
     """
 
     encoder: Encoder[Any]
-    agents: UtilityHead
     heads: SymmetricPairHead
     graphs: str = eqx.field(static=True)
 
@@ -53,7 +51,7 @@ class SopCg(AllPairsValue):
     ) -> None:
         require_one_of(CLASSES, graphs=graphs)
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
-        self.agents, self.heads = make_heads(self.encoder, key=key, **heads)
+        self.heads = SymmetricPairHead(self.encoder, key=key, **heads)
         self.graphs = graphs
 
     @property

@@ -263,7 +263,9 @@ def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
 def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:
     row = STUDY.rows["climbing/vdn"]
     cells = trial_cells(row, SEARCH)
-    for cell, returns in zip(cells, [(1.0, 2.0), (9.0, -9.0), (3.0, 1.0), (50.0, 50.0)], strict=True):
+    for cell, returns in zip(
+        cells, [(1.0, 2.0), (9.0, -9.0), (3.0, 1.0), (50.0, 50.0)], strict=True
+    ):
         diverged = returns == (50.0, 50.0)
         lines = [{"evaluation": {"mean": one}, "diverged": diverged} for one in returns]
         trial_metrics(tmp_path, cell, *lines)

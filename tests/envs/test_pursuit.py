@@ -188,7 +188,7 @@ def test_predators_move_in_the_order_of_their_numbers(pursuit):
     assert y[:9].tolist() == [0] * 9
 
 
-def test_who_is_gone_is_in_nobodys_way_and_far_off(pursuit):
+def test_a_predator_that_is_gone_is_in_no_ones_way_and_far_off(pursuit):
     hunting = [True, False, *[True] * 8]
     state = state_of([(0, 0), (0, 1), *[(2, c) for c in range(8)]], PREY, hunting)
     actions = jnp.full(10, STOP, jnp.int32).at[0].set(4)

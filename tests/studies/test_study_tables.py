@@ -126,6 +126,14 @@ def test_costs_are_summed_over_the_methods_of_a_task() -> None:
     ]
 
 
+def test_the_cost_of_a_row_includes_its_trials() -> None:
+    summary = read_summary("costs")
+    assert summary is not None
+    tuned = {**ROW, "tuned": {"cost": {"seconds": 30, "env_steps": 3000, "updates": 60}}}
+    lines = summary.table(lambda name: {"coop/vdn": tuned} if name == "cooking" else {})
+    assert lines[1] == ["cooking: `coop/vdn`", "2", "9,000", "180", "1.5", "100", "2"]
+
+
 def test_a_page_is_filled_and_an_old_table_replaced() -> None:
     page = "before\n<!-- table:dcg-factors -->\nold\n<!-- /table -->\nafter\n"
     filled = fill(page, lambda _: {"ring/exact": ROW})

@@ -263,14 +263,16 @@ def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
 def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:
     row = STUDY.rows["climbing/vdn"]
     cells = trial_cells(row, SEARCH)
-    for cell, returns in zip(cells, [(1, 2), (9, -9), (3, 1), (50, 50)], strict=True):
-        diverged = returns == (50, 50)
+    for cell, returns in zip(
+        cells, [(1.0, 2.0), (9.0, -9.0), (3.0, 1.0), (50.0, 50.0)], strict=True
+    ):
+        diverged = returns == (50.0, 50.0)
         lines = [{"evaluation": {"mean": one}, "diverged": diverged} for one in returns]
         trial_metrics(tmp_path, cell, *lines)
     tuned = decide(row, SEARCH, cells, Folder(tmp_path))
     assert [trial.name[-1] for trial in tuned.trials] == ["2", "0", "1", "3"]
     assert tuned.best.fields == {"learner.n_step": 3, "optimiser.learning_rate": 1e-3}
-    assert tuned.best.values == (3, 1)
+    assert tuned.best.values == (3.0, 1.0)
     assert tuned.trials[-1].values == ()
     assert tuned.cost == {"seconds": 8, "env_steps": 80, "updates": 32}
     assert read_tuned(row, SEARCH, Folder(tmp_path)) == tuned

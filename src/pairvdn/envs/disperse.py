@@ -1,4 +1,4 @@
-"""Disperse: agents must go to a hospital in need, which only those who are there know of."""
+"""Disperse: agents must go to a hospital in need, which is known only to the agents there."""
 
 import equinox as eqx
 import jax
@@ -41,7 +41,7 @@ def observe(state: DisperseState) -> Float[Array, "n 17"]:
 
 
 class Disperse(Environment[DisperseState]):
-    """Agents must go where they are needed, but only those who are there know of the need.
+    """Agents must go where they are needed, but the need is known only to the agents there.
 
     Start: each of 12 agents is at a random one of 4 hospitals; nobody is needed anywhere.
 

@@ -54,7 +54,7 @@ def start(key: PRNGKey) -> PursuitState:
 
 
 def allowed(state: PursuitState) -> Bool[Array, "n a"]:
-    """Catches at prey, moves inside the map, and to stop, which is all that the gone can do."""
+    """Catches at prey and moves inside the map; all can stop, and those that are gone only that."""
     beside = state.predators[:, None] + jnp.array([list(WAYS.values())], jnp.int32)
     at_prey = same_cell(beside[:, :, None], state.prey[None, None]) & state.alive[None, None]
     ways = [jnp.any(at_prey, axis=2), inside(beside, SIZE, SIZE)]
@@ -134,8 +134,8 @@ class Pursuit(Environment[PursuitState]):
 
     Step: first the catches. A prey that two or more predators catch is gone, and so are the two of
     them with the smallest numbers. Then the predators move in the order of their numbers, then the
-    prey in theirs. Each prey draws one of five moves, the four directions and to stay. Who finds
-    the cell ahead taken at that moment stays. A predator that is gone can only stop.
+    prey in theirs. Each prey draws one of five moves, the four directions and to stay. A predator
+    or prey stays if the cell ahead is taken at that moment. A predator that is gone can only stop.
 
     Observation (70): the 5 x 5 cells around the predator, row by row: a plane with the number + 1
     of the predator there, itself included, then a plane of prey; own row and own column, one-hot.

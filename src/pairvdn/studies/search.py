@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from pairvdn.config.schema import fields_of
 from pairvdn.studies.records import record_from, require_keys, table_of
 
 # Distribution -> a number in its range, from a uniform draw in [0, 1).
-RANGES = {
+RANGES: Mapping[str, Callable[[Any, Any, float], Any]] = {
     "uniform": lambda low, high, draw: low + (high - low) * draw,
     "log": lambda low, high, draw: low * (high / low) ** draw,
     "integers": lambda low, high, draw: low + int((high + 1 - low) * draw),
@@ -38,7 +38,8 @@ class Draw:
         """The value for a uniform draw in [0, 1)."""
         if self.how == "list":
             return self.values[int(len(self.values) * draw)]
-        return RANGES[self.how](*self.values, draw)
+        low, high = self.values
+        return RANGES[self.how](low, high, draw)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -96,7 +96,7 @@ def _scores(study: Study, how: Aggregation, rows: Rows, task: str, method: str) 
     values = np.array(found["values"] if row["seeds"] > 1 else [found["mean"]], np.float64)
     zero = study.references[how.zero].values.get(task, at(row["random"], how.path)["mean"])
     one = study.references[how.one].values[task]
-    return (values - zero) / (one - zero)
+    return np.asarray((values - zero) / (one - zero))
 
 
 def _standing(method: str, scores: dict[str, Scores], versus: dict[str, Scores] | None) -> Standing:
@@ -105,13 +105,16 @@ def _standing(method: str, scores: dict[str, Scores], versus: dict[str, Scores] 
     def rng() -> np.random.Generator:
         return np.random.default_rng(0)  # the same results give the same table
 
+    better = None
+    if versus is not None:
+        better = probability_of_improvement(tasks, list(versus.values()), rng=rng())
     return Standing(
         method,
         scores,
         bootstrap(tasks, interquartile_mean, rng=rng()),
         bootstrap(tasks, mean_over_tasks, rng=rng()),
         performance_profile(tasks, THRESHOLDS, rng=rng()),
-        versus and probability_of_improvement(tasks, list(versus.values()), rng=rng()),
+        better,
     )
 
 

@@ -118,9 +118,10 @@ def _costs(studies: tuple[str, ...], results_of: ResultsOf) -> Lines:
 
 
 def _cost(rows: list[Mapping[str, Any]]) -> list[str]:
-    """The cost of rows that were trained one after the other."""
+    """The cost of rows that were trained one after the other, that of their trials included."""
+    costs = [cost for row in rows for cost in (row["cost"], at(row, "tuned.cost")) if cost]
     seconds, steps, updates = (
-        sum(row["cost"][key] for row in rows) for key in ("seconds", "env_steps", "updates")
+        sum(cost[key] for cost in costs) for key in ("seconds", "env_steps", "updates")
     )
     return [
         str(sum(row["seeds"] for row in rows)),

@@ -53,7 +53,7 @@ class Tuned:
     """The trials of one row, best first, and what they cost together."""
 
     trials: tuple[Trial, ...]
-    cost: Mapping[str, float]
+    cost: Mapping[str, int]
 
     @property
     def best(self) -> Trial:

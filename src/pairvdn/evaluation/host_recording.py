@@ -1,5 +1,6 @@
 """Recordings of episodes in environments on the host, which are drawn by their own `render()`."""
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -49,7 +50,7 @@ def _episode(
         chosen, carry, explanation = _choose(env, value, carry, batched([now]))
         explanations.append(jax.tree.map(np.asarray, explanation))
         joint = np.asarray(chosen)
-        for now, _ in repeated(lambda joint=joint: copy.step(joint), action_repeat):
+        for now, _ in repeated(functools.partial(copy.step, joint), action_repeat):
             actions.append(joint)
             steps.append(now)
             pictures.append(_picture(copy))

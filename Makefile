@@ -18,7 +18,7 @@ DOCS_TESTS := tests/docs tests/examples $(BROWSER_TESTS)
 # The last line says whether pages were tested in a real browser.
 SAY_SKIPPED := $(BIN)/python tests/support/browser.py
 
-.PHONY: help demo test test-core test-system test-docs test-all lint types layers docs docs-serve benchmark gallery tables figures format constraints clean
+.PHONY: help demo test test-core test-system test-docs test-package test-all lint types layers docs docs-serve benchmark notebooks gallery tables figures format constraints clean
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -38,6 +38,9 @@ test-docs: $(VENV)/.dev  ## the site, the docs' code and commands, the watch pag
 	$(UNOPTIMISED) $(PYTEST) $(DOCS_TESTS)
 	@$(SAY_SKIPPED)
 
+test-package: $(VENV)/.dev  ## install the wheel and the sdist in fresh environments and use them
+	$(BIN)/python -m pytest -m slow tests/packaging
+
 test-all: lint types layers  ## all tests, slow ones too, optimised as users' programs are
 	$(PYTEST) -m "" --cov --cov-report=term
 	@$(SAY_SKIPPED)
@@ -52,11 +55,14 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.dev  ## build the documentation in site/; a dead link is an error
+docs: $(VENV)/.docs  ## build the documentation in site/; a dead link is an error
 	$(MKDOCS) build --strict
 
-docs-serve: $(VENV)/.dev  ## show the documentation, and every change of it, on port 8000
+docs-serve: $(VENV)/.docs  ## show the documentation, and every change of it, on port 8000
 	$(MKDOCS) serve --watch src --watch README.md
+
+notebooks: $(VENV)/.dev  ## run examples/notebooks and store their outputs
+	$(BIN)/python examples/notebooks/run.py
 
 gallery: $(VENV)/.dev  ## train the runs of docs/gallery, if need be, and draw them
 	$(BIN)/pairvdn study run gallery
@@ -92,7 +98,13 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $(VENV)/.user $@
+	@touch $(VENV)/.user $(VENV)/.docs $@
+
+# The site reads the package without importing it, so only the packages of the extra are needed.
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; print(*extras["docs"])' \
+	  | xargs $(PIP) install --quiet --constraint constraints.txt
+	@touch $@
 
 constraints:  ## pin what a fresh environment with every extra resolves to today
 	rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints

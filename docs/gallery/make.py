@@ -2,8 +2,8 @@
 
     make gallery        # pairvdn study run gallery, then this script
 
-Episodes are not chosen by hand: of the first `EPISODES` from seed 0, the one with the median return
-is shown.
+No episode is picked by hand: of the first `EPISODES` from seed 0, the one with the median return is
+shown.
 """
 
 import dataclasses
@@ -42,10 +42,10 @@ EXHIBITS = (
         "box-jump-tower.png",
         "A tower of pairvdn-sorted",
         ("box-jump/pairvdn-sorted",),
-        "Sixteen boxes, without rotation, at the greatest height of the episode. Curves are the "
-        "pairs of the ring: blue pairs raise the value, orange pairs lower it. A diamond marks a "
-        "pair with an agent that deviates from the additive baseline, to the team's gain. The red "
-        "line is the best height so far.",
+        "Sixteen upright boxes at the greatest height of the episode. Curves are the pairs of the "
+        "ring: blue pairs raise the value, orange pairs lower it. A diamond marks a pair that "
+        "coordinates: one of its agents departs from the additive baseline, and the team gains. "
+        "The red line is the best height so far.",
         max_steps=1000,
         width=800,
     ),
@@ -62,8 +62,8 @@ EXHIBITS = (
         "simple-spread.gif",
         "Simple Spread",
         ("simple-spread/pairvdn",),
-        "Each of three agents (blue) heads for its own landmark (black) and brakes there. After 25 "
-        "steps two of the three landmarks are covered on average.",
+        "Each of three agents (blue) moves to its own landmark (black) and brakes there. After 25 "
+        "steps they cover two of the three landmarks on average.",
         width=300,
     ),
     Exhibit(
@@ -79,19 +79,19 @@ EXHIBITS = (
         "predator-prey.gif",
         "Predator-prey",
         ("predator-prey/pairvdn-nearest",),
-        "Two predators (red) must catch a prey (green) at the same step; a predator that tries it "
-        "alone is punished. Each predator is paired with the one that is nearest at this step.",
+        "Two predators (red) must catch a prey (green) in the same step; a lone attempt is "
+        "punished. Each predator is paired with the nearest one in each step.",
         max_steps=60,
         width=300,
     ),
 )
 HEAD = """# Gallery
 
-`make gallery` draws these pictures and films from the runs of the study `gallery`, each a few
-minutes of training on two cores. Episodes are not chosen by hand: of nine episodes from seed 0, the
-one with the median return is shown; with two methods, the median of the second. These are single
-runs. [Results](../results/README.md) compare the methods, and [pictures](../pictures.md) describes
-how to make your own."""
+`make gallery` draws these pictures and films from the runs of the study `gallery`; each run trains
+for a few minutes on two cores. No episode is picked by hand: of nine episodes from seed 0, the page
+shows the one with the median return, for two methods that of the second. Each method has one
+training seed here; the [results](../results/README.md) compare methods over several.
+[Pictures](../pictures.md) describes how to make your own."""
 
 
 def folder_of(row: str) -> Path:

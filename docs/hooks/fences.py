@@ -1,4 +1,4 @@
-"""Blocks: formulas, commands that are marked, and tables whose intervals are not broken.
+"""Blocks: formulas, commands that are marked, and tables whose intervals break as a whole.
 
 ```math          a formula in TeX; becomes MathML here, which browsers draw without a script
 ```bash long     commands that take long; tests only parse them
@@ -22,7 +22,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Show the mark of a block of commands as its title, and keep intervals in one line."""
+    """Show the mark of a block of commands as its title, and keep each interval in one line."""
     titled = re.sub(
         rf"^(\s*)```bash ({'|'.join(MARKS)})$",
         lambda fence: f'{fence[1]}```bash title="{MARKS[fence[2]]}"',
@@ -33,8 +33,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _unbroken(row: str) -> str:
-    """`6.25 [6.01, 6.49]` with spaces at which a browser breaks no line."""
-    return INTERVAL.sub("\\1\N{NO-BREAK SPACE}[\\2,\N{NO-BREAK SPACE}\\3]", row)
+    """`6.25 [6.01, 6.49]`, which a browser may break before the bracket and nowhere else."""
+    return INTERVAL.sub("\\1 [\\2,\N{NO-BREAK SPACE}\\3]", row)
 
 
 def _formula(source: str, language: str, css_class: str, *_: Any, **__: Any) -> str:

@@ -1,6 +1,8 @@
 """evaluate, compare and plot as a user calls them."""
 
 import builtins
+import csv
+import io
 import json
 import shutil
 import sys
@@ -10,6 +12,9 @@ import pytest
 from small_runs import small_run
 
 from pairvdn.cli import main
+from pairvdn.runs import read_metrics
+from pairvdn.runs.analysis.compare import compare
+from pairvdn.runs.analysis.evaluate import Settings
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +68,39 @@ def test_compare_prints_every_run(vdn: Path, iql: Path, capsys: pytest.CaptureFi
     assert [line.split()[0] for line in text.splitlines()[4:]] == ["vdn", "iql", "random"]
 
 
+def test_compare_prints_csv(vdn: Path, iql: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["compare", str(vdn), str(iql), "--episodes", "2", "--csv"]) == 0
+    first, second = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (first["task"], first["method"], first["seeds"]) == ("climbing", "vdn", "3")
+    assert second["method"] == "iql"
+    (row, _), _ = compare([vdn, iql], Settings(episodes=2))
+    shown = [float(first[f"mean{end}"]) for end in ("", "_low", "_high")]
+    assert shown == list(row.mean)
+    assert float(first["best_checkpoint"]) == row.best_checkpoint.value
+
+
+def test_export_for_marl_eval(
+    vdn: Path, iql: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    out = tmp_path / "results.json"
+    assert main(["export", str(vdn), str(iql), str(out), "--marl-eval"]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    methods = json.loads(out.read_text())["climbing"]["climbing"]
+    assert {method: list(runs) for method, runs in methods.items()} == {
+        "vdn": ["run_1", "run_2", "run_3"],
+        "iql": ["run_1", "run_2"],
+    }
+    lines = [line for line in read_metrics(vdn / "seed-1") if "evaluation" in line]
+    run = methods["vdn"]["run_2"]
+    assert list(run) == ["step_1", "step_2", "absolute_metrics"]
+    for k, line in enumerate(lines, 1):
+        assert run[f"step_{k}"] == {
+            "step_count": line["env_steps"],
+            "return": line["evaluation"]["values"],
+        }
+    assert len(run["absolute_metrics"]["return"]) == 10 * len(lines[0]["evaluation"]["values"])
+
+
 def test_plot_writes_png_and_svg(
     vdn: Path, iql: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -106,6 +144,8 @@ BAD = [
     (["evaluate", "RUN", "--checkpoint", "first"], "'last', 'best'"),
     (["evaluate", "RUN", "--episode", "3"], "did you mean '--episodes'"),
     (["evaluate", "RUN", "RUN"], "too many"),
+    (["export", "RUN", "RUN", "OUT"], "export copies one run, not 2"),
+    (["export", "EMPTY", "OUT.json", "--marl-eval"], "no evaluation yet"),
     (["compare"], "RUN"),
     (["compare", "RUN", "nowhere"], "no folder"),
     (["compare", "RUN", "--seed", "x"], "--seed must be a whole number"),

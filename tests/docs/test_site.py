@@ -108,6 +108,26 @@ def test_it_is_read_and_searched_from_disk(site):
     assert all(address.startswith(("file://", "data:")) for address in asked)
 
 
+@pytest.mark.skipif(find_browser() is None, reason=MISSING)
+def test_tables_fit_a_screen_of_1280_pixels(site):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    pages = [page for page in site.rglob("*.html") if "<table>" in page.read_text()]
+    too_wide = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_browser(), args=[*ARGUMENTS], headless=True
+        )
+        shown = browser.new_page(viewport={"width": 1280, "height": 800})
+        for page in pages:
+            shown.goto(page.as_uri())
+            excess = shown.locator(".md-typeset__table").evaluate_all(
+                "boxes => boxes.map(box => box.scrollWidth - box.parentElement.clientWidth)"
+            )
+            too_wide += [f"{page.relative_to(site)}: {more} px" for more in excess if more > 0]
+        browser.close()
+    assert too_wide == []
+
+
 def test_shapes_can_be_read(site):
     text = re.sub(r"<[^>]+>", "", (site / "api/values.html").read_text())
     assert "observation: Float[Array, &quot;n o&quot;]" in text or (

@@ -66,10 +66,8 @@ def test_what_is_written_down(runs: Path) -> None:
 def test_load_and_evaluate(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     loaded = pairvdn.load(runs / "seed-0", trust=True)
     assert isinstance(loaded.env, HostEnvironment)
-    with pytest.raises(ValueError, match="no scenes"):
+    with pytest.raises(ValueError, match="use `record_on_host`"):
         record_greedy(loaded.env, loaded.value, seed=0)
-    assert main(["watch", str(runs / "seed-0"), "--out", "page.html", "--trust"]) == 2
-    assert "no scenes to record" in capsys.readouterr().err
     told = []
     for _ in range(2):
         assert (
@@ -84,6 +82,17 @@ def test_load_and_evaluate(runs: Path, capsys: pytest.CaptureFixture[str]) -> No
     short = json.loads(capsys.readouterr().out)
     assert short["return"]["mean"] == 63
     assert short["interval_over"] == "seeds"
+
+
+def test_watch(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The ladder cannot render, so its agents are dots; two seeds play from the same starts."""
+    page, film = tmp_path / "page.html", tmp_path / "film.gif"
+    both = [str(runs / "seed-0"), "--against", str(runs / "seed-1"), "--trust"]
+    assert main(["watch", *both, "--out", str(page), "--gif", str(film)]) == 0
+    assert "ladder" in page.read_text()
+    assert film.read_bytes().startswith(b"GIF")
+    assert main(["watch", *both, "--max-steps", "1001", "--episodes", "2"]) == 2
+    assert "2,002 pictures" in capsys.readouterr().err
 
 
 def test_compare_and_plot(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,6 +116,18 @@ class Pictures(Ladder):
         return {"short": picture, "long": picture}
 
 
+class Drawn(Ladder):
+    """As `Ladder`, but it renders 40 x 60 pixels: blue at the left, 50 t red at the right."""
+
+    def render(self) -> np.ndarray | None:
+        if self.render_mode != "rgb_array":
+            return None
+        frame = np.zeros((40, 60, 3), np.uint8)
+        frame[:, :30, 2] = 200
+        frame[:, 30:, 0] = 50 * self.time
+        return frame
+
+
 class Guess(ParallelEnv):
     """Two agents see a bit each and must both name their own; one step."""
 

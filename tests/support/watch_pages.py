@@ -7,9 +7,10 @@ import jax
 import numpy as np
 import pytest
 from small_runs import shared_folder
+from small_zoo import Drawn
 
 from pairvdn import envs, values
-from pairvdn.evaluation import record_greedy
+from pairvdn.evaluation import record_greedy, record_on_host
 from pairvdn.runs.analysis.record import RecordedRun
 from pairvdn.viewing.watch import write_page
 from pairvdn.viewing.watch.pack import named_arrays
@@ -33,6 +34,7 @@ def untrained_run(
         num_agents=env.num_agents,
         action_names=env.action_names,
         observation_names=env.observation_names,
+        measure_meanings=getattr(env, "measure_meanings", {}),
         seconds_per_step=envs.seconds_per_step(env),
         recordings=record_greedy(
             env, value, episodes=episodes, seed=3, action_repeat=action_repeat
@@ -40,9 +42,34 @@ def untrained_run(
     )
 
 
+def rendered_run() -> RecordedRun:
+    """An episode of an environment that renders its own pictures."""
+    env = envs.from_pettingzoo(lambda: Drawn(render_mode="rgb_array"))
+    value = values.make("pairvdn", env.spec, key=jax.random.key(2), hidden_sizes=(8,))
+    return RecordedRun(
+        name="rendered",
+        environment=env.name,
+        method="pairvdn",
+        checkpoint="last",
+        epoch=0,
+        seed=3,
+        num_agents=env.num_agents,
+        action_names=("0", "1", "2"),
+        observation_names=("0", "1", "2"),
+        measure_meanings={},
+        seconds_per_step=0.2,
+        recordings=record_on_host(env, value, episodes=1, seed=3),
+    )
+
+
 def _write(folder: Path) -> None:
-    """`one.html`, `both.html` and `hostile.html`, and the numbers that they show."""
+    """`one.html`, `both.html`, `boxes.html`, `pictures.html`, `hostile.html`, and their numbers."""
     folder.mkdir()
+    write_page([rendered_run()], folder / "pictures.html")
+    boxes = untrained_run(
+        "boxes", "box-jump", "pairvdn-sorted", episodes=1, num_boxes=16, max_steps=10
+    )
+    write_page([boxes], folder / "boxes.html")
     pairs = untrained_run("pairs", "gather", "pairvdn-nearest", action_repeat=2)
     alone = untrained_run("alone", "gather", "vdn")
     for name in ("one.html", "again.html"):

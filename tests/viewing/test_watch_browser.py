@@ -59,7 +59,7 @@ def open_page(chromium: "sync_api.Browser", folder: Path) -> Iterator[Open]:
     for context in chromium.contexts:
         context.close()
     assert complaints == []
-    assert all(address.startswith("file://") for address in asked)
+    assert all(address.startswith(("file://", "data:image/")) for address in asked)
 
 
 def step_of(page: "sync_api.Page") -> int:
@@ -168,7 +168,7 @@ def test_a_click_on_a_pair_shows_its_table(open_page: Open, numbers: dict) -> No
     classes = cells.evaluate_all("cells => cells.map(cell => [...cell.classList])")
     for name, actions in {
         "chosen": numbers["0.0.actions"][step],
-        "alone": numbers["0.0.explanation.additive.actions"][step // REPEAT],
+        "additive": numbers["0.0.explanation.additive.actions"][step // REPEAT],
     }.items():
         marked = [place for place, given in enumerate(classes) if name in given]
         assert marked == [actions[i] * len(table) + actions[j]]
@@ -231,6 +231,70 @@ def test_side_by_side(open_page: Open, numbers: dict) -> None:
         observed = numbers[f"{side}.0.observation"][3, 1]
         assert all(map(shown_as, panel.locator(".seen dd").all_inner_texts(), observed.tolist()))
     assert page.locator(".pair-panel").count() == 1
+
+
+@pytest.mark.parametrize("name", ["one.html", "boxes.html"])
+def test_table_and_agent_are_beside_the_scene(open_page: Open, name: str) -> None:
+    page = open_page(name, viewport={"width": 1280, "height": 800})
+    scene = page.locator("canvas.scene").bounding_box()
+    playback = page.locator(".transport").bounding_box()
+    for panel in (".heat", ".verdict", ".agent-panel .worth"):
+        box = page.locator(panel).bounding_box()
+        assert box["x"] > scene["x"] + scene["width"]
+        assert box["y"] + box["height"] < playback["y"]  # nothing is below the fold
+
+
+def test_two_tables_are_above_the_fold(open_page: Open) -> None:
+    page = open_page("both.html", viewport={"width": 1280, "height": 800})
+    table, playback = (
+        page.locator(".heat").bounding_box(),
+        page.locator(".transport").bounding_box(),
+    )
+    assert table["y"] + table["height"] < playback["y"]
+
+
+@pytest.mark.parametrize(("key", "panel"), [("p", ".pair-panel"), ("a", ".agent-panel")])
+def test_keys_scroll_to_the_selection(open_page: Open, key: str, panel: str) -> None:
+    page = open_page("boxes.html", viewport={"width": 700, "height": 500})
+    playback = page.locator(".transport").bounding_box()
+    assert page.locator(f"{panel} h3").bounding_box()["y"] > playback["y"]  # not visible yet
+    page.keyboard.press(key)
+    heading = page.locator(f"{panel} h3").bounding_box()
+    assert 0 <= heading["y"] < playback["y"] - heading["height"]
+    for _ in range(9 if key == "p" else 0):
+        page.keyboard.press(key)
+    pressed, rows = (
+        page.locator(f".pair-list {one}").bounding_box() for one in ("[aria-pressed=true]", ".rows")
+    )
+    assert rows["y"] <= pressed["y"] <= rows["y"] + rows["height"]
+
+
+def test_words_are_explained(open_page: Open) -> None:
+    page = open_page("boxes.html")
+    for word, says in {
+        "coordinating": "differs from the additive baseline",
+        "gain": "minus the value of the additive baseline",
+        "paper score": "unit of the paper's table 1",
+    }.items():
+        shown = page.locator(".facts dt", has_text=word)
+        assert says in shown.get_attribute("title")
+    page.keyboard.press("?")
+    assert "unit of the paper's table 1" in page.locator("#help-words").inner_text()
+
+
+def test_rendered_pictures_are_the_scene(open_page: Open) -> None:
+    page = open_page("pictures.html")
+    colour = """share => {
+        const canvas = document.querySelector('canvas.scene');
+        const [x, y] = [share * canvas.width, canvas.height / 2].map(Math.round);
+        return [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3);
+    }"""
+    for step in (1, 4, 0):
+        scrub(page, step)
+        assert page.evaluate(colour, 0.45) == [0, 0, 200]
+        assert page.evaluate(colour, 0.55) == [50 * step, 0, 0]
+    page.locator(".pair-list .row").first.click()
+    assert page.locator(".pair-panel h3").inner_text().startswith("Pair")
 
 
 def test_a_click_on_an_agent_selects_it(open_page: Open, numbers: dict) -> None:

@@ -1,5 +1,7 @@
 """`pairvdn compare`: several runs in one table."""
 
+import csv
+import io
 from collections.abc import Sequence
 
 from pairvdn.cli.flags import Parser, episode_settings
@@ -18,10 +20,26 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser("compare", ABOUT)
     parser.add_runs()
     parser.add_episodes(20)
+    parser.add_argument("--csv", action="store_true", help="print all numbers as CSV")
     parser.add_trust()
     given = parser.parse_all(arguments)
-    print(_text(compare(given.runs, episode_settings(given), trust=given.trust)))
+    comparison = compare(given.runs, episode_settings(given), trust=given.trust)
+    print(_csv(comparison) if given.csv else _text(comparison), end="" if given.csv else "\n")
     return 0
+
+
+def _csv(comparison: Comparison) -> str:
+    """A line per method and task, in full precision; intervals are in columns of their own."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    numbers = ["mean", "interquartile_mean", "best_checkpoint", "better"]
+    heads = [f"{name}{end}" for name in numbers for end in ("", "_low", "_high")]
+    facts = ["task", "method", "seeds", "diverged", "interval_over", "random"]
+    writer.writerow([*facts, *heads])
+    for row in comparison.rows:
+        ends = [end for name in numbers for end in getattr(row, name) or ("", "", "")]
+        writer.writerow([*(getattr(row, fact) for fact in facts), *ends])
+    return text.getvalue()
 
 
 def _text(comparison: Comparison) -> str:

@@ -1,13 +1,14 @@
 """The contract of environments, on the device or on the host; `check_env` tests it."""
 
 import abc
+from collections.abc import Mapping
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Bool, Float, Float32, Int32
+from jaxtyping import Array, Bool, Float, Float32, Int32, UInt8
 
 from pairvdn.checks import require_shape, shown
 from pairvdn.envs.scene import Scene
@@ -210,6 +211,16 @@ class HasMeasures(Protocol):
 
 
 @runtime_checkable
+class HasMeasureMeanings(Protocol):
+    """An environment that explains its measures."""
+
+    @property
+    def measure_meanings(self) -> Mapping[str, str]:
+        """A sentence for each measure that needs one."""
+        ...
+
+
+@runtime_checkable
 class HasNames(Protocol):
     """An environment with names for its actions and observed numbers."""
 
@@ -250,7 +261,7 @@ class HasShares(Protocol):
         ...
 
 
-def seconds_per_step(env: Environment[Any]) -> float:
+def seconds_per_step(env: Task) -> float:
     """The duration of a step for a viewer: the environment's own, else `SECONDS_PER_TURN`."""
     return env.seconds_per_step if isinstance(env, HasClock) else SECONDS_PER_TURN
 
@@ -282,6 +293,15 @@ class HostCopy(abc.ABC):
     @abc.abstractmethod
     def step(self, actions: Int32[np.ndarray, " n"]) -> HostStep:
         """Act once."""
+
+
+@runtime_checkable
+class HasPictures(Protocol):
+    """A live environment that can be drawn."""
+
+    def picture(self) -> UInt8[np.ndarray, "h w 3"] | None:
+        """The pixels of the current state; None if it was made without rendering."""
+        ...
 
 
 class HostEnvironment(Task):

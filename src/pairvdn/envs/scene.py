@@ -5,6 +5,7 @@ arrays have fixed shapes, so one `jax.vmap` gives the scenes of a whole episode.
 """
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
 
@@ -42,3 +43,17 @@ class Scene(eqx.Module):
     rectangles: Rectangles | None = None
     circles: Circles | None = None
     lines: Lines | None = None
+
+
+def row_of_dots(num_agents: int) -> Scene:
+    """A dot for each agent, side by side, where nothing is known about their looks."""
+    centre = jnp.stack([jnp.arange(num_agents, dtype=jnp.float32), jnp.zeros(num_agents)], axis=1)
+    return Scene(
+        bounds=jnp.array([-1.0, -1.0, num_agents, 1.0]),
+        circles=Circles(
+            centre,
+            jnp.full((num_agents,), 0.4),
+            jnp.tile(jnp.array([[0.35, 0.35, 0.85]]), (num_agents, 1)),
+            jnp.arange(num_agents, dtype=jnp.int32),
+        ),
+    )

@@ -218,6 +218,15 @@ class SimpleSpread(Environment[SimpleSpreadState]):
         del state
         return observation[:, 2:4]
 
+    @property
+    def measure_meanings(self) -> dict[str, str]:
+        """A sentence for each measure."""
+        return {
+            "covered": "Number of landmarks whose centre is within an agent's circle.",
+            "distance": "Mean distance of a landmark to its nearest agent.",
+            "overlaps": "Number of pairs of agents that touch.",
+        }
+
     def measures(self, state: SimpleSpreadState) -> dict[str, Float[Array, ""]]:
         """Covered landmarks, their mean distance to an agent, and overlapping pairs.
 

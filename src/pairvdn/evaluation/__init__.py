@@ -7,6 +7,7 @@ from pairvdn.evaluation.episodes import (
     random_episodes,
 )
 from pairvdn.evaluation.explanation import AdditiveBaseline, Explanation
+from pairvdn.evaluation.host_recording import record_on_host
 from pairvdn.evaluation.play import RANDOM_EPISODES, Played, play_greedy, play_random
 from pairvdn.evaluation.recording import Frame, Recording, record_greedy, record_random
 from pairvdn.evaluation.report import PolicySummary, pool_seeds, pooled, summarise_played, summary
@@ -49,6 +50,7 @@ __all__ = [
     "probability_of_improvement",
     "random_episodes",
     "record_greedy",
+    "record_on_host",
     "record_random",
     "summarise",
     "summarise_played",

@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int32, PyTree
 
 from pairvdn import maximise
 from pairvdn.acting.policy import run_networks
-from pairvdn.envs import Environment
+from pairvdn.envs import Task
 from pairvdn.types import TimeStep
 from pairvdn.values import HasMaximiser, HasPairs, HasUtilities, Pairs, Value
 from pairvdn.values.utilities import best
@@ -56,9 +56,7 @@ class Explanation(eqx.Module):
     bound: Float[Array, ""] | None = None
 
 
-def explain(
-    env: Environment[Any], value: Value[Any], carry: PyTree[Array], timestep: TimeStep
-) -> Explanation:
+def explain(env: Task, value: Value[Any], carry: PyTree[Array], timestep: TimeStep) -> Explanation:
     """Explain the greedy choice of `value` with this memory at this time step.
 
     Compiled together with the policy, the networks run once for both.

@@ -42,8 +42,8 @@ class HostEpisodes:
 
         The seed determines the seeds of all episodes and the keys of the policy.
         """
-        rng = np.random.default_rng(seed)
-        waiting = collections.deque(enumerate(rng.integers(2**31, size=self.num_episodes).tolist()))
+        rng, seeds = episode_seeds(seed, self.num_episodes)
+        waiting = collections.deque(enumerate(seeds))
         tally = _Tally(self.num_episodes, moments)
         seats = [_Seat(copy, *waiting.popleft()) for copy in self.copies]
         actor = _compiled(policy)
@@ -61,6 +61,12 @@ class HostEpisodes:
                     seats[index] = _Seat(seat.copy, *waiting.popleft())
             carry = reset_carries(actor, carry, ended, keys)
         return tally.episodes()
+
+
+def episode_seeds(seed: Sequence[int], episodes: int) -> tuple[np.random.Generator, list[int]]:
+    """The seed of each episode, and the generator that drew them."""
+    rng = np.random.default_rng(seed)
+    return rng, rng.integers(2**31, size=episodes).tolist()
 
 
 def _keys(rng: np.random.Generator, count: int) -> Any:

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32, PyTree
+from jaxtyping import Array, Float, Int32, PyTree, UInt8
 
 from pairvdn.acting.policy import GreedyPolicy, Policy, RandomPolicy
 from pairvdn.acting.repeat import EnvStep
@@ -39,12 +39,14 @@ class Recording(eqx.Module):
     | `frames` | length + 1: frame t comes after t steps, frame 0 is the reset |
     | `actions` | length: actions[t] lead from frame t to frame t + 1 |
     | `explanations` | agent steps: t // action_repeat led to actions[t]; None if random |
+    | `pictures` | length + 1: what `render()` drew; None if scenes describe the drawing |
     """
 
     frames: Frame
     actions: Int32[np.ndarray, "t n"]
     explanations: Explanation | None
     action_repeat: int
+    pictures: UInt8[np.ndarray, "frames h w 3"] | None = None
 
     @property
     def length(self) -> int:
@@ -75,7 +77,7 @@ def record_greedy(
 ) -> list[Recording]:
     """Episodes of the greedy policy of `value`, with explanations."""
     if not isinstance(env, Environment):
-        raise ValueError(f"{env.name} is stepped on the host and has no scenes to record.")
+        raise ValueError(f"{env.name} is stepped on the host: use `record_on_host`.")
     key = jax.random.fold_in(jax.random.key(seed), GREEDY)
     tape = _record(env, GreedyPolicy(env, value), value, key, episodes, action_repeat)
     return _to_numpy(tape, action_repeat)

@@ -103,8 +103,8 @@ def draw_curves(
     it: a distant line would leave no room for the differences between methods.
     """
     methods = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
-    size = {"width": 2.9, "height": 2.2} if len(panels) > 1 else {"width": 4.6, "height": 2.8}
-    grid = grid_of(len(panels), legend=len(methods) + 1, **size)
+    width, height = (2.9, 2.2) if len(panels) > 1 else (4.6, 2.8)
+    grid = grid_of(len(panels), width=width, height=height, legend=len(methods) + 1)
     for axes, panel in zip(grid.panels, panels, strict=True):
         _draw_curve_panel(axes, panel, methods, labels.y_range)
     for axes in grid.panels[:: grid.columns]:
@@ -215,7 +215,7 @@ def _draw_curve_panel(
         )
     if y_range is not None:
         axes.set_ylim(*y_range)
-    if _shows_random(panel, y_range):
+    if panel.random is not None and _shows_random(panel, y_range):
         axes.axhline(panel.random, color="black", linestyle=RANDOM_DASH, linewidth=0.9)
     elif panel.random is not None:
         below = panel.random < axes.get_ylim()[0]

@@ -78,11 +78,7 @@ class Stage:
         return np.concatenate(parts, axis=1)
 
     def _part(self, one: Shown, step: int, large: float) -> Picture:
-        scene: Scene = eqx.tree_at(
-            lambda scene: scene.bounds, one.recording.scene(step), self._bounds
-        )
-        pairs = pairs_at(one.recording, step, large)
-        drawn = draw(scene, height=self._height, width=self._width, pairs=pairs)
+        drawn = self._drawn(one.recording, step, large)
         return np.concatenate(
             [
                 caption(one.title, self._width),
@@ -90,6 +86,15 @@ class Stage:
                 caption(_numbers(one.recording, step), self._width, muted=True),
             ]
         )
+
+    def _drawn(self, recording: Recording, step: int, large: float) -> Picture:
+        """The scene with its pairs, or the recorded picture in the same size."""
+        if recording.pictures is not None:
+            image = Image.fromarray(recording.pictures[step])
+            return np.asarray(image.resize((self._width, self._height)))
+        scene: Scene = eqx.tree_at(lambda scene: scene.bounds, recording.scene(step), self._bounds)
+        pairs = pairs_at(recording, step, large)
+        return draw(scene, height=self._height, width=self._width, pairs=pairs)
 
 
 def _numbers(recording: Recording, step: int) -> str:

@@ -123,8 +123,8 @@ def annotate(figure: Figure, *, title: str = "", note: str, footer: str) -> None
     above = textwrap.wrap(note or title, width)
     below = textwrap.wrap(footer, width)
     if above:
-        style = {"fontsize": 8, "color": WARNING} if note else {"fontsize": 10, "color": INK}
-        figure.suptitle("\n".join(above), **style)
+        size, colour = (8, WARNING) if note else (10, INK)
+        figure.suptitle("\n".join(above), fontsize=size, color=colour)
     if below:
         figure.supxlabel("\n".join(below), fontsize=7, color=GREY)
     figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(above + below))

@@ -30,7 +30,59 @@ def test_small_environment_keeps_the_contract():
     envs.check_env(constructor("switch_riddle")())
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "actions", "observed"),
+    [
+        ("MPE_simple_spread_v3", {}, "stay left right down up", ["velocity x", "landmark 2 y"]),
+        ("MPE_simple_speaker_listener_v4", {}, "0 1 2 3 4", ["0"]),
+        (
+            "HeuristicEnemySMAX",
+            {"scenario": "2s3z", "max_steps": 10},
+            "up right down left stop",
+            ["ally 0: health", "enemy 4: weapon cooldown", "own position x"],
+        ),
+        (
+            "overcooked",
+            {"layout": "coord_ring", "max_steps": 20},
+            "up down right left stay interact",
+            ["row 4, column 4: layer 25"],
+        ),
+    ],
+)
+def test_actions_and_observations_have_names(name, arguments, actions, observed):
+    env = constructor(name)(**arguments)
+    assert isinstance(env, envs.HasNames)
+    assert len(env.action_names) == env.num_actions
+    assert len(env.observation_names) == env.observation_size
+    assert " ".join(env.action_names).startswith(actions)
+    assert set(observed) <= set(env.observation_names)
+
+
+def test_the_names_of_directions_are_where_agents_go():
+    for name, arguments in (
+        ("MPE_simple_spread_v3", {}),
+        ("HeuristicEnemySMAX", {"scenario": "2s3z", "max_steps": 10}),
+    ):
+        env = constructor(name)(**arguments)
+        state, before = env.reset(jax.random.key(0))
+        place = env.positions(before.observation, before.state)
+        step = jax.jit(env.step)
+        for direction, (axis, sign) in {
+            "left": (0, -1),
+            "right": (0, 1),
+            "down": (1, -1),
+            "up": (1, 1),
+        }.items():
+            action = env.action_names.index(direction)
+            chosen = jnp.full(env.num_agents, action, jnp.int32)
+            _, after = step(jax.random.key(1), state, chosen)
+            moved = env.positions(after.observation, after.state) - place
+            assert (sign * moved[:, axis] > 0).any(), (name, direction)
+            assert jnp.abs(moved[:, axis]).sum() > jnp.abs(moved[:, 1 - axis]).sum()
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:SMAX trains both armies")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -90,7 +142,8 @@ def test_sizes_that_differ_are_padded_and_masked():
 @pytest.fixture(scope="module")
 def battle():
     """SMAX, two against one: the fight ends before the clock or at it."""
-    env = constructor("SMAX")(**SMAX)
+    with pytest.warns(UserWarning, match="both armies as one team.*HeuristicEnemySMAX"):
+        env = constructor("SMAX")(**SMAX)
     return env, jax.jit(env.reset), jax.jit(env.step)
 
 

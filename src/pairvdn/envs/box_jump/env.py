@@ -18,7 +18,13 @@ from pairvdn.envs.box_jump.observe import (
     observe,
 )
 from pairvdn.envs.box_jump.physics import advance, drive, fell_off, no_memory, num_pairs
-from pairvdn.envs.box_jump.reward import agent_rewards, count_best, measures, shares
+from pairvdn.envs.box_jump.reward import (
+    MEASURE_MEANINGS,
+    agent_rewards,
+    count_best,
+    measures,
+    shares,
+)
 from pairvdn.envs.box_jump.scene import scene
 from pairvdn.envs.box_jump.start import start
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
@@ -127,6 +133,7 @@ class BoxJump(Environment[BoxJumpState]):
     name = "box-jump"
     action_names = ("nothing", "left", "right", "jump")
     arguments_record: ClassVar[type] = Parameters  # documents `**arguments`
+    measure_meanings = MEASURE_MEANINGS
     spec: EnvSpec = eqx.field(static=True)
     max_steps: int = eqx.field(static=True)
     parameters: Parameters = eqx.field(static=True)

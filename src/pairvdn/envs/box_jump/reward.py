@@ -116,6 +116,14 @@ RESTS = 0.9  # the largest horizontal offset of a load from its carrier
 TOUCHES = 1.1  # the largest vertical offset: one box and some slack
 
 
+MEASURE_MEANINGS = {
+    "best_height": "Greatest height that any box has reached, in boxes, as far as it counts.",
+    "paper_score": "The best height in the unit of the paper's table 1.",
+    "nearest_neighbour": "Mean distance of a box to its nearest box, in box widths.",
+    "fallen": "Number of boxes that have fallen off the floor.",
+}
+
+
 def measures(state: BoxJumpState, parameters: Parameters) -> dict[str, Float[Array, ""]]:
     """Counted best height, in boxes and in the paper's unit; distances of boxes; number of falls.
 

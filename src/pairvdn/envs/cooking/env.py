@@ -154,6 +154,15 @@ class Cooking(Environment[CookingState]):
         y = (0.5 - agents[:, 1]) * level.height - 0.5
         return jnp.stack([x, y], axis=1)
 
+    @property
+    def measure_meanings(self) -> dict[str, str]:
+        """A sentence for each measure."""
+        return {
+            "served": "1 when all recipes are done, otherwise 0.",
+            "recipes_done": "Share of the recipes that are done.",
+            "nodes": "Steps of recipes that are complete, of all agents together.",
+        }
+
     def measures(self, state: CookingState) -> dict[str, Float[Array, ""]]:
         """All recipes done (0 or 1), the share of them done, and nodes marked, of all agents."""
         done = state.progress.done

@@ -1,6 +1,7 @@
 """Recording greedy episodes of runs."""
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,22 @@ import jax
 import numpy as np
 
 from pairvdn.config.errors import ConfigError
-from pairvdn.envs import Environment, HasNames, Task, seconds_per_step
-from pairvdn.evaluation import Recording, record_greedy
+from pairvdn.envs import (
+    Environment,
+    HasMeasureMeanings,
+    HasNames,
+    HostEnvironment,
+    Task,
+    seconds_per_step,
+)
+from pairvdn.evaluation import Recording, record_greedy, record_on_host
 from pairvdn.runs.analysis.evaluate import Settings, env_for
 from pairvdn.runs.folder import seeds_of
 from pairvdn.runs.load import Loaded, load
 
-# A whole recording is held in memory.
+# A whole recording is held in memory; that of a host environment has pictures.
 _MOST = {"episodes": 100, "max_steps": 20_000}
+_MOST_PICTURES = 2_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +40,7 @@ class RecordedRun:
     num_agents: int
     action_names: tuple[str, ...]
     observation_names: tuple[str, ...]
+    measure_meanings: Mapping[str, str]
     seconds_per_step: float
     recordings: list[Recording]
 
@@ -49,7 +59,7 @@ def record_both(
     settings.require_most(**_MOST)
     runs = [load(one, settings.checkpoint, trust=trust) for one in (folder, other)]
     envs = [_env_for(one, settings) for one in runs]
-    if not _start_alike(*envs, seed=settings.seed):
+    if not _play_alike(*runs, *envs, seed=settings.seed):
         raise ConfigError(
             f"{folder} and {other} do not play the same environment: "
             f"{_text(runs[0])} and {_text(runs[1])}."
@@ -57,15 +67,35 @@ def record_both(
     return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
 
 
-def _env_for(loaded: Loaded, settings: Settings) -> Environment[Any]:
-    env: Task = env_for(loaded, settings.max_steps)
-    if not isinstance(env, Environment):
-        raise ConfigError(f"{env.name} is stepped on the host and has no scenes to record.")
-    return env
+def _env_for(loaded: Loaded, settings: Settings) -> Task:
+    """The environment to record; one on the host is asked to render, if it can."""
+    env = env_for(loaded, settings.max_steps)
+    if not isinstance(env, HostEnvironment):
+        return env
+    if settings.episodes * env.max_steps > _MOST_PICTURES:
+        raise ConfigError(
+            f"{env.name} would give {settings.episodes * env.max_steps:,} pictures, and at most "
+            f"{_MOST_PICTURES:,} fit: choose --episodes and --max-steps."
+        )
+    steps = {"env.max_steps": env.max_steps}
+    try:
+        return loaded.config.replace({**steps, "env.render_mode": "rgb_array"}).build_env()
+    except ConfigError:  # it has no such argument
+        return env
 
 
-def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> RecordedRun:
+def _record(loaded: Loaded, env: Task, settings: Settings) -> RecordedRun:
     actions, observations = _names(env)
+    chosen: dict[str, Any] = {
+        "episodes": settings.episodes,
+        "seed": settings.seed,
+        "action_repeat": loaded.action_repeat,
+    }
+    recordings = (
+        record_on_host(env, loaded.value, **chosen)
+        if isinstance(env, HostEnvironment)
+        else record_greedy(env, loaded.value, **chosen)
+    )
     return RecordedRun(
         name=_name(loaded.folder.resolve()),
         environment=loaded.config.env.name,
@@ -76,14 +106,9 @@ def _record(loaded: Loaded, env: Environment[Any], settings: Settings) -> Record
         num_agents=env.num_agents,
         action_names=actions,
         observation_names=observations,
+        measure_meanings=env.measure_meanings if isinstance(env, HasMeasureMeanings) else {},
         seconds_per_step=seconds_per_step(env),
-        recordings=record_greedy(
-            env,
-            loaded.value,
-            episodes=settings.episodes,
-            seed=settings.seed,
-            action_repeat=loaded.action_repeat,
-        ),
+        recordings=recordings,
     )
 
 
@@ -93,19 +118,26 @@ def _name(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
 
 
-def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:
-    """Whether two environments have the same name, sizes and initial scene."""
-
-    def start(env: Environment[Any]) -> Any:
-        state, _ = env.reset(jax.random.key(seed))
-        return env.scene(state)
-
+def _play_alike(run: Loaded, other: Loaded, first: Task, second: Task, *, seed: int) -> bool:
+    """Whether two runs play the same environment: on the host, the one with equal arguments."""
     if (first.name, first.num_agents, first.num_actions) != (
         second.name,
         second.num_agents,
         second.num_actions,
     ):
         return False
+    if isinstance(first, Environment) and isinstance(second, Environment):
+        return _start_alike(first, second, seed=seed)
+    return run.config.env == other.config.env
+
+
+def _start_alike(first: Environment[Any], second: Environment[Any], *, seed: int) -> bool:
+    """Whether two environments have the same initial scene."""
+
+    def start(env: Environment[Any]) -> Any:
+        state, _ = env.reset(jax.random.key(seed))
+        return env.scene(state)
+
     one, other = (jax.tree.leaves(jax.jit(start, static_argnums=0)(env)) for env in (first, second))
     return len(one) == len(other) and all(map(np.array_equal, one, other))
 
@@ -115,7 +147,7 @@ def _text(run: Loaded) -> str:
     return f"{run.config.env.name} ({arguments})"
 
 
-def _names(env: Environment[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names(env: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of actions and of observations; numbers if the environment has none."""
     if isinstance(env, HasNames):
         return env.action_names, env.observation_names

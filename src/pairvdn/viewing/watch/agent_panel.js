@@ -13,7 +13,7 @@ class AgentPanel {
       this.worthTitle,
       this.worth,
       element("h4", { text: "Observes" }),
-      element("div", { class: "scroll tall" }, [this.seen]),
+      element("div", { class: "scroll tall", tabindex: "0" }, [this.seen]),
     ]);
     this.rows = [];
   }
@@ -47,9 +47,10 @@ class AgentPanel {
   sentence(episode, step, agent, name) {
     if (episode.isOver(step)) return `The episode is over; its last action was ${name}.`;
     if (!episode.hasPairs) return `Does: ${name}.`;
-    const alone = episode.actionName(episode.additiveAction(step, agent));
-    if (name === alone) return `Does: ${name}, as it would alone.`;
-    return `Does: ${name}. Alone: ${alone}${episode.coordinates(step, agent) ? " ◆" : ""}.`;
+    const additive = episode.actionName(episode.additiveAction(step, agent));
+    if (name === additive) return `Does: ${name}, as in the additive baseline.`;
+    const mark = episode.coordinates(step, agent) ? " ◆" : "";
+    return `Does: ${name}. Additive baseline: ${additive}${mark}.`;
   }
 
   // Pair-wise methods: the additive baseline. Others: the agent's own utilities.
@@ -60,7 +61,9 @@ class AgentPanel {
     if (worth === undefined) return;
     setText(
       this.worthTitle,
-      episode.hasPairs ? "Worth alone, others at random" : "Its own value of each action",
+      episode.hasPairs
+        ? "Additive baseline: value of each action (●: taken, ○: its best)"
+        : "Its own value of each action (●: taken)",
     );
     const first = agent * this.rows.length;
     const numbers = this.rows.map((_, k) => worth.at(episode.agentStep(step), first + k));

@@ -2,7 +2,7 @@
 
 class Episode {
   constructor(run, about, arrays) {
-    Object.assign(this, about); // length, actionRepeat, measures
+    Object.assign(this, about); // length, actionRepeat, measures, pictures
     this.run = run;
     this.arrays = arrays;
     this.hasPairs = "explanation.payoffs" in arrays;
@@ -97,7 +97,7 @@ class Episode {
       i,
       j,
       chosen,
-      alone: [this.additiveAction(step, i), this.additiveAction(step, j)],
+      additive: [this.additiveAction(step, i), this.additiveAction(step, j)],
       contribution: this.cell(step, pair, ...chosen),
       coordinates: this.coordinates(step, i) || this.coordinates(step, j),
     };

@@ -47,7 +47,7 @@ function keyTable(actions) {
       act: cycleLabels,
     },
     { keys: ["d"], shown: "D", text: "light or dark", act: switchTheme },
-    { keys: ["?", "h"], shown: "?", text: "this help", act: help },
+    { keys: ["?", "h"], shown: "?", text: "keys and words", act: help },
   ];
 }
 

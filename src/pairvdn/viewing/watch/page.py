@@ -6,6 +6,7 @@ scripts by their hashes, so text from files could not run even if it were not es
 
 import base64
 import hashlib
+import io
 import json
 import string
 from collections.abc import Sequence
@@ -13,8 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from jaxtyping import UInt8
+
 from pairvdn.runs.analysis.record import RecordedRun
+from pairvdn.viewing import MissingPackageError
 from pairvdn.viewing.watch.pack import named_arrays, pack
+
+_COLOURS = 64  # of a picture that an environment rendered
 
 # In order: each script may use those before it.
 SCRIPTS = (
@@ -23,6 +30,7 @@ SCRIPTS = (
     "episode.js",
     "colours.js",
     "elements.js",
+    "glossary.js",
     "edges.js",
     "scene.js",
     "timeline.js",
@@ -76,15 +84,28 @@ def _about(run: RecordedRun) -> dict[str, Any]:
         "agents": run.num_agents,
         "actions": run.action_names,
         "observations": run.observation_names,
+        "meanings": dict(run.measure_meanings),
         "episodes": [
             {
                 "length": one.length,
                 "actionRepeat": one.action_repeat,
                 "measures": list(one.frames.measures),
+                "pictures": [] if one.pictures is None else list(map(_png, one.pictures)),
             }
             for one in run.recordings
         ],
     }
+
+
+def _png(pixels: UInt8[np.ndarray, "h w 3"]) -> str:
+    """A picture as an address that holds all of it."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingPackageError("Pictures need Pillow: pip install 'pairvdn[view]'") from error
+    file = io.BytesIO()
+    Image.fromarray(pixels).quantize(_COLOURS).save(file, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
 
 
 def _json(data: Any) -> str:

@@ -41,5 +41,14 @@ class PairList {
       fill.style.backgroundColor = diverging(share);
       row.setAttribute("aria-pressed", String(selected?.pair === pair));
     });
+    this.selected = selected ? this.rows[selected.pair].row : null;
+  }
+
+  // Scroll the list, and only the list, to the selected pair.
+  reveal() {
+    if (!this.selected) return;
+    const [box, row] = [this.list, this.selected].map((one) => one.getBoundingClientRect());
+    if (row.top < box.top) this.list.scrollTop -= box.top - row.top;
+    if (row.bottom > box.bottom) this.list.scrollTop += row.bottom - box.bottom;
   }
 }

@@ -9,8 +9,8 @@ class PairPanel {
     const key = element("p", { class: "key" }, [
       element("span", { class: "swatch chosen" }),
       "chosen ",
-      element("span", { class: "swatch alone" }),
-      "each alone ",
+      element("span", { class: "swatch additive" }),
+      explained("span", "additive baseline", GLOSSARY["additive baseline"]),
       element("span", { class: "ramp", "aria-hidden": "true" }),
       "low to high",
     ]);
@@ -37,7 +37,6 @@ class PairPanel {
     );
     this.table.replaceChildren(element("thead", {}, [head]), element("tbody", {}, rows));
     this.corner = corner;
-    this.root.classList.toggle("large", actions.length > 4);
   }
 
   show(episode, step, wanted) {
@@ -55,7 +54,7 @@ class PairPanel {
       setText(this.verdict, "");
       return;
     }
-    const { i, j, chosen, alone } = found;
+    const { i, j, chosen, additive } = found;
     setText(this.heading, `Pair ${i} – ${j}`);
     const moved =
       wanted[0] === i && wanted[1] === j
@@ -64,10 +63,10 @@ class PairPanel {
     setText(this.about, `Rows: agent ${i}. Columns: agent ${j}.${moved}`);
     setText(this.corner, `${i} \\ ${j}`);
     this.colourCells(episode, step, found);
-    this.showVerdict(episode, step, found, chosen, alone);
+    this.showVerdict(episode, step, found, chosen, additive);
   }
 
-  colourCells(episode, step, { pair, i, j, chosen, alone }) {
+  colourCells(episode, step, { pair, i, j, chosen, additive }) {
     const numbers = this.cells.map((cells, row) =>
       cells.map((_, column) => episode.cell(step, pair, row, column)),
     );
@@ -89,24 +88,24 @@ class PairPanel {
         cell.style.backgroundColor = colour;
         cell.style.color = textOn(colour);
         cell.classList.toggle("chosen", row === chosen[0] && column === chosen[1]);
-        cell.classList.toggle("alone", row === alone[0] && column === alone[1]);
+        cell.classList.toggle("additive", row === additive[0] && column === additive[1]);
         cell.classList.toggle("forbidden", !allowed);
       }),
     );
   }
 
-  showVerdict(episode, step, found, chosen, alone) {
+  showVerdict(episode, step, found, chosen, additive) {
     const names = (cell) => cell.map((action) => episode.actionName(action)).join(" × ");
     const decimals = episode.payoffDecimals;
     const both = `Chosen: ${names(chosen)}, ${numberText(found.contribution, decimals)}. `;
-    const differs = chosen[0] !== alone[0] || chosen[1] !== alone[1];
+    const differs = chosen[0] !== additive[0] || chosen[1] !== additive[1];
     this.verdict.classList.toggle("coordinates", found.coordinates);
     if (!differs) {
-      setText(this.verdict, `${both}Each alone would do the same.`);
+      setText(this.verdict, `${both}The additive baseline is the same.`);
       return;
     }
-    const there = episode.cell(step, found.pair, ...alone);
-    const alternative = `Alone: ${names(alone)}, ${numberText(there, decimals)}. `;
+    const there = episode.cell(step, found.pair, ...additive);
+    const alternative = `Additive baseline: ${names(additive)}, ${numberText(there, decimals)}. `;
     const pairGain = signedText(found.contribution - there, decimals);
     const teamGain = signedText(episode.teamGain(step), decimals);
     const worth = found.coordinates

@@ -14,11 +14,11 @@ class SceneView {
     this.canvas.addEventListener("pointerleave", () => onHover(null));
   }
 
-  // As wide as the column, as high as the world needs, but not most of the window.
-  resize(episode) {
+  // As wide as the column, as high as the world needs, but at most this share of the window.
+  resize(episode, share) {
     const { left, bottom, right, top } = episode.bounds;
     const room = this.canvas.parentElement.clientWidth;
-    const most = Math.max(220, Math.min(0.56 * window.innerHeight, 620));
+    const most = Math.max(220, Math.min(share * window.innerHeight, 620));
     this.width = room;
     this.height = Math.round(Math.min((room * (top - bottom)) / (right - left), most));
     this.canvas.style.height = `${this.height}px`;
@@ -44,6 +44,7 @@ class SceneView {
     const context = this.context;
     context.fillStyle = theme.canvas;
     context.fillRect(0, 0, this.width, this.height);
+    this.drawPicture(episode.pictures[episode.frame(step)], episode.bounds);
     this.drawRectangles(episode, episode.frame(step));
     this.drawCircles(episode, episode.frame(step));
     this.drawLines(episode, episode.frame(step));
@@ -57,6 +58,14 @@ class SceneView {
     for (const edge of strongestLast) drawEdge(context, edge, edge.pair === chosen?.pair);
     this.drawAgents(episode, step, labels, agent);
     for (const edge of this.edges) if (edge.coordinates) drawMark(context, edge);
+  }
+
+  // The frame that the environment itself rendered, if it did.
+  drawPicture(picture, { left, bottom, right, top }) {
+    if (!picture) return;
+    const corner = this.place(left, top);
+    const size = [this.scale * (right - left), this.scale * (top - bottom)];
+    this.context.drawImage(picture, corner.x, corner.y, ...size);
   }
 
   drawRectangles(episode, frame) {

@@ -13,12 +13,13 @@ class Side {
         class: "about",
         text: `${run.method}, ${run.checkpoint} checkpoint, epoch ${run.epoch}`,
       }),
+      this.facts,
     ]);
     const stage = element("div", { class: "stage" }, [this.scene.canvas, this.tip]);
     this.agentPanel = new AgentPanel();
     this.pairPanel = run.hasPairs ? new PairPanel() : null;
     this.pairList = run.hasPairs ? new PairList(actions.pick) : null;
-    const panels = [this.pairPanel, this.pairList, this.agentPanel]
+    const panels = [this.pairPanel, this.agentPanel, this.pairList]
       .filter(Boolean)
       .map(({ root }) => root);
     this.legend = run.hasPairs ? legend() : null;
@@ -27,7 +28,6 @@ class Side {
       { class: "side", "aria-label": run.name, data: { side: order } },
       [
         heading,
-        this.facts,
         element("div", { class: "view" }, [stage, ...(this.legend ? [this.legend.root] : [])]),
         element("div", { class: "panels" }, panels),
       ],
@@ -38,10 +38,11 @@ class Side {
   open(episode) {
     this.episode = episode;
     const { left, bottom, right, top } = episode.bounds;
-    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 2);
+    this.root.classList.toggle("wide-scene", (right - left) / (top - bottom) > 1.8);
+    this.root.classList.toggle("wide-table", episode.actionCount > 5);
     this.scene.canvas.setAttribute(
       "aria-label",
-      `${this.run.environment}: the scene at this step; pairs and agents are listed below`,
+      `${this.run.environment}: the scene at this step; pairs and agents are listed beside it`,
     );
     const { decimals, rowLength: heads } = episode.array("explanation.value");
     const rows = [
@@ -64,7 +65,7 @@ class Side {
     }
     if (episode.hasPairs) {
       rows.push(["coordinating", (step) => String(episode.coordinatingAgents(step))]);
-      rows.push(["gain of it", (step) => signedText(episode.teamGain(step), decimals)]);
+      rows.push(["gain", (step) => signedText(episode.teamGain(step), decimals)]);
     }
     this.readouts = rows.map(([name, text]) => ({
       text,
@@ -73,14 +74,26 @@ class Side {
     }));
     this.facts.replaceChildren(
       ...this.readouts.map(({ name, value }) =>
-        element("div", {}, [element("dt", { text: name }), value]),
+        element("div", {}, [explained("dt", name, this.meaning(name)), value]),
       ),
     );
     this.legend?.show(episode);
   }
 
-  resize() {
-    this.scene.resize(this.episode);
+  meaning(name) {
+    const measure = this.episode.measures.find((one) => words(one) === name);
+    return GLOSSARY[name] ?? this.run.meanings[measure];
+  }
+
+  // Two runs share the height with the tables below their scenes.
+  resize(count) {
+    this.scene.resize(this.episode, count === 1 ? 0.56 : 0.34);
+  }
+
+  // Scroll to the table of a pair, or to the panel of an agent.
+  reveal(panel) {
+    panel?.root.scrollIntoView({ block: "nearest" });
+    if (panel === this.pairPanel) this.pairList?.reveal();
   }
 
   draw(step, view) {
@@ -119,13 +132,13 @@ function legend() {
   const canvas = element("canvas", { class: "legend-scale", "aria-hidden": "true" });
   const [low, high] = [element("span"), element("span")];
   const root = element("div", { class: "legend" }, [
-    element("span", { class: "legend-title", text: "A pair contributes" }),
+    explained("span", "A pair contributes", GLOSSARY.contribution),
     low,
     canvas,
     high,
     element("span", { class: "legend-mark" }, [
       element("span", { class: "diamond", "aria-hidden": "true" }),
-      "its agents coordinate",
+      explained("span", "its agents coordinate", GLOSSARY.coordinating),
     ]),
   ]);
   const show = (episode) => {

@@ -4,6 +4,7 @@ async function main() {
   const about = JSON.parse(byId("about").textContent);
   const bytes = await inflate(byId("numbers").textContent);
   const episodes = about.runs.map((run, side) => episodesOf(run, side, about.arrays, bytes));
+  await loadPictures(episodes.flat());
   const view = { labels: "action", agent: 0, pair: firstPair(episodes) };
   const player = new Player(() => refresh());
   const hovered = about.runs.map(() => null);
@@ -42,7 +43,7 @@ async function main() {
     setText(byId("theme"), theme.isDark ? "Light" : "Dark");
     sides.forEach((side, order) => {
       side.open(current()[order]);
-      side.resize();
+      side.resize(sides.length);
     });
     timeline.redraw();
     draw();
@@ -53,13 +54,13 @@ async function main() {
     hovered.fill(null);
     sides.forEach((side, order) => side.open(current()[order]));
     timeline.show(current(), length);
-    sides.forEach((side) => side.resize());
+    sides.forEach((side) => side.resize(sides.length));
     player.open(length);
     byId("speed").value = String(player.speed);
   }
 
   theme.read();
-  connect({ player, view, current, draw, layout, open });
+  connect({ player, view, sides, current, draw, layout, open });
   open();
   let known = "";
   const noticeSize = () => {
@@ -84,6 +85,16 @@ function episodesOf(run, side, directory, bytes) {
   });
   run.hasPairs = episodes[0].hasPairs;
   return episodes;
+}
+
+// Pictures that environments rendered, as images that a canvas can draw.
+async function loadPictures(episodes) {
+  for (const episode of episodes) {
+    episode.pictures = episode.pictures.map((address) =>
+      Object.assign(new Image(), { src: address }),
+    );
+    await Promise.all(episode.pictures.map((image) => image.decode()));
+  }
 }
 
 // The first selection: a pair that coordinates, if there is one.
@@ -116,7 +127,7 @@ function describe(runs) {
 }
 
 // Buttons, lists, slider and keys.
-function connect({ player, view, current, draw, layout, open }) {
+function connect({ player, view, sides, current, draw, layout, open }) {
   const cycle = (list, by) => {
     list.selectedIndex = (list.selectedIndex + by + list.length) % list.length;
     list.dispatchEvent(new Event("change"));
@@ -142,6 +153,7 @@ function connect({ player, view, current, draw, layout, open }) {
     const { agents } = current()[0].run;
     view.agent = (view.agent + by + agents) % agents;
     draw();
+    sides.forEach((side) => side.reveal(side.agentPanel));
   };
   const cyclePair = (by) => {
     const episode = current().find((one) => one.hasPairs);
@@ -151,6 +163,7 @@ function connect({ player, view, current, draw, layout, open }) {
     const { i, j } = pairs[(now + by + pairs.length) % pairs.length];
     view.pair = [i, j];
     draw();
+    sides.forEach((side) => side.reveal(side.pairPanel));
   };
   const help = () => byId("help").showModal();
   const on = (id, event, act) => byId(id).addEventListener(event, act);
@@ -184,6 +197,7 @@ function connect({ player, view, current, draw, layout, open }) {
   });
   listenToKeys(table);
   showKeys(table, byId("help-keys"));
+  showGlossary(byId("help-words"), Object.assign({}, ...sides.map(({ run }) => run.meanings)));
 }
 
 main().catch((error) => {

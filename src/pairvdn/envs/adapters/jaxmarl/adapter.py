@@ -1,5 +1,6 @@
 """JaxMARL's environments under our contract: `from_jaxmarl`."""
 
+import warnings
 from typing import Any
 
 import equinox as eqx
@@ -8,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_one_of, whole_number
 from pairvdn.envs.adapters.jaxmarl.kinds import Kind, kind_of
+from pairvdn.envs.adapters.jaxmarl.names import or_numbers
 from pairvdn.envs.adapters.jaxmarl.original import Original, read
 from pairvdn.envs.base import Environment, TeamReward
 from pairvdn.envs.scene import Scene
@@ -38,6 +40,16 @@ class FromJaxMARL(Environment[JaxMARLState]):
     team_reward: eqx.AbstractVar[TeamReward]
     original: eqx.AbstractVar[Original]
     kind: eqx.AbstractVar[Kind]
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Names for the kinds that `kinds` knows; else numbers."""
+        return or_numbers(self.kind.action_names(self.original.env), self.num_actions)
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """Names for the kinds that `kinds` knows; else numbers."""
+        return or_numbers(self.kind.observation_names(self.original.env), self.observation_size)
 
     def reset(self, key: PRNGKey) -> tuple[JaxMARLState, TimeStep]:
         """Start an episode."""
@@ -145,6 +157,8 @@ def from_jaxmarl(
         name: Name of the environment; None: `jaxmarl:` and JaxMARL's name.
     """
     original, kind = read(env), kind_of(env)
+    if kind.warning:
+        warnings.warn(kind.warning, stacklevel=2)
     team_reward = kind.team_reward if team_reward is None else team_reward
     require_one_of(("sum", "mean"), team_reward=team_reward)
     max_steps = original.max_steps if max_steps is None else max_steps

@@ -1,4 +1,4 @@
-"""Facts that JaxMARL's environments do not declare: no-op, team reward, positions, drawing."""
+"""Facts that JaxMARL's environments do not declare: no-op, rewards, positions, drawing, names."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pairvdn.envs.adapters.jaxmarl import names
+from pairvdn.envs.adapters.jaxmarl.names import Names
 from pairvdn.envs.base import TeamReward
-from pairvdn.envs.scene import Circles, Rectangles, Scene
+from pairvdn.envs.scene import Circles, Rectangles, Scene, row_of_dots
 
 AGENT = (0.35, 0.35, 0.85)
 ENEMY = (0.80, 0.25, 0.25)
@@ -30,13 +32,8 @@ OBJECTS = (
 
 
 def dots(env: Any, inner: Any) -> Scene:
-    """A row of dots, one per agent, for environments of an unknown kind."""
-    n = len(env.agents)
-    centres = jnp.stack([jnp.arange(n, dtype=jnp.float32), jnp.zeros(n)], axis=1)
-    return Scene(
-        bounds=jnp.array([-1.0, -1.0, n, 1.0]),
-        circles=_circles(centres, jnp.full((n,), 0.4), jnp.tile(jnp.array([AGENT]), (n, 1)), n),
-    )
+    """A row of dots, for environments of an unknown kind."""
+    return row_of_dots(len(env.agents))
 
 
 def particles(env: Any, inner: Any) -> Scene:
@@ -135,12 +132,15 @@ def cook_positions(
 
 
 class Kind(NamedTuple):
-    """The no-op, the rule of the team reward, positions, and a drawing."""
+    """The no-op, the rule of the team reward, positions, a drawing, names, and a warning."""
 
     no_op: Callable[[Any], int] = lambda env: 0
     team_reward: TeamReward = "sum"
     positions: Callable[[Any, Array, Array], Array] | None = None
     scene: Callable[[Any, Any], Scene] = dots
+    action_names: Names = names.numbers
+    observation_names: Names = names.numbers
+    warning: str = ""
 
 
 _SMAX = Kind(
@@ -148,15 +148,31 @@ _SMAX = Kind(
     team_reward="mean",
     positions=unit_positions,
     scene=units,
+    action_names=names.unit_actions,
+    observation_names=names.unit_observations,
+)
+_BOTH_ARMIES = (
+    "SMAX trains both armies as one team, which gains nothing from fighting; "
+    "HeuristicEnemySMAX has one army and scripted enemies."
 )
 # By the name of the class or a base class, since JaxMARL may not be installed.
 KINDS: dict[str, Kind] = {
-    "SimpleSpreadMPE": Kind(positions=spread_positions, scene=particles),
-    "SimpleMPE": Kind(scene=particles),
-    "SMAX": _SMAX,
+    "SimpleSpreadMPE": Kind(
+        positions=spread_positions,
+        scene=particles,
+        action_names=names.particle_actions,
+        observation_names=names.spread_observations,
+    ),
+    "SimpleMPE": Kind(scene=particles, action_names=names.particle_actions),
+    "SMAX": _SMAX._replace(warning=_BOTH_ARMIES),
     "EnemySMAX": _SMAX,
     "Overcooked": Kind(
-        no_op=lambda env: 4, team_reward="mean", positions=cook_positions, scene=kitchen
+        no_op=lambda env: 4,
+        team_reward="mean",
+        positions=cook_positions,
+        scene=kitchen,
+        action_names=names.cook_actions,
+        observation_names=names.cook_observations,
     ),
     "OvercookedV2": Kind(no_op=lambda env: 4, team_reward="mean"),
     "HanabiEnv": Kind(no_op=lambda env: env.num_moves - 1, team_reward="mean"),

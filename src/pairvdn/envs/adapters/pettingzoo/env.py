@@ -6,7 +6,7 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Int32
+from jaxtyping import Int32, UInt8
 
 from pairvdn.checks import raised, require_one_of, whole_number
 from pairvdn.envs.adapters.pettingzoo.layout import Images, Layout, allowed_actions, layout
@@ -148,6 +148,16 @@ class PettingZooCopy(HostCopy):
             terminated=over and not cut,
             truncated=bool(over and cut) or (too_long and not over),
         )
+
+    def picture(self) -> UInt8[np.ndarray, "h w 3"] | None:
+        """The frame that `render()` returns, if the environment renders to arrays."""
+        if getattr(self._env, "render_mode", None) != "rgb_array":
+            return None
+        try:
+            frame = self._env.render()
+        except NotImplementedError:
+            return None
+        return None if frame is None else np.asarray(frame, np.uint8)[..., :3]
 
     def _by_agent(self, actions: Int32[np.ndarray, " n"]) -> dict[str, int]:
         chosen = {}

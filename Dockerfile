@@ -1,0 +1,8 @@
+# pairvdn on a CPU: docker build -t pairvdn . && docker run --rm -v "$PWD/runs:/work/runs" pairvdn train aloha/pairvdn
+FROM python:3.12-slim
+COPY pyproject.toml constraints.txt README.md LICENSE /source/
+COPY src /source/src
+RUN pip install --no-cache-dir --constraint /source/constraints.txt '/source[view]'
+WORKDIR /work
+ENTRYPOINT ["pairvdn"]
+CMD ["--help"]

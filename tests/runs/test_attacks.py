@@ -367,6 +367,16 @@ def test_a_link_to_a_checkpoint_or_a_seed_is_refused(run: Path, tmp_path: Path) 
         resume(folder, epochs=2)
 
 
+def test_a_finished_run_removes_nothing_behind_a_link(run: Path, tmp_path: Path) -> None:
+    config = run / "config.toml"
+    config.write_text(config.read_text().replace("keep_replay = true", "keep_replay = false"))
+    newest(run).rename(tmp_path / "moved")
+    newest(run).symlink_to(tmp_path / "moved")
+    with pytest.raises(FolderError, match="is a symbolic link"):
+        resume(run)
+    assert (tmp_path / "moved" / "replay.npz").exists()
+
+
 def test_a_run_folder_itself_may_be_a_link(run: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(run)
     assert resume(tmp_path / "link", epochs=EPOCHS + 1)

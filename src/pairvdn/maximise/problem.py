@@ -21,7 +21,7 @@ from pairvdn.maximise.checks import Numbers, as_array, as_indices, as_mask, as_p
 from pairvdn.maximise.graphs import chosen_sum
 from pairvdn.types import Maximum
 
-_MOST_ENTRIES = 10_000_000  # of utilities
+_MOST_ENTRIES = 1_000_000  # of utilities
 
 
 class Problem(eqx.Module):

@@ -143,6 +143,10 @@ class RunFolder:
             if 0 <= _epoch_of(aside, prefix="aside-") <= last:  # that epoch was trained again
                 remove(aside)
 
+    def has_replays(self) -> bool:
+        """Whether a checkpoint has a replay."""
+        return any((saved / REPLAY).exists() for saved in self.saved())
+
     def drop_replays(self, keep: int) -> None:
         """Remove the replays of all but the newest `keep` checkpoints."""
         for old in self.saved()[::-1][keep:]:

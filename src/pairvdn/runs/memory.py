@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from pairvdn.checks import raised
 from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
+from pairvdn.envs import Environment
 from pairvdn.learning import Learner, LearnerState
 
 
@@ -20,7 +21,7 @@ def state_shape(learner: Learner) -> LearnerState:
     return learner.shape()
 
 
-def require_memory(config: Config, built: Built, num_seeds: int | None) -> None:
+def require_memory(config: Config, built: Built, num_seeds: int) -> None:
     """Raise `ConfigError`, naming the largest part, if the state of a run cannot fit."""
     try:
         state = state_shape(built.learner)
@@ -41,7 +42,7 @@ def require_memory(config: Config, built: Built, num_seeds: int | None) -> None:
         "the rows that are drawn for the updates of a round (section learner)": _drawn(built),
     }
     sizes = {name: _bytes(part) for name, part in parts.items()}
-    seeds = num_seeds or 1
+    seeds = num_seeds if isinstance(built.env, Environment) else 1  # others train one by one
     needed, available = sum(sizes.values()) * seeds, _available()
     if needed > available:
         largest = max(sizes, key=lambda name: sizes[name])

@@ -11,13 +11,19 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from pairvdn.config.config import Checkpoints
+from pairvdn.config.config import Checkpoints, Config
 from pairvdn.learning import LearnerState
 from pairvdn.learning.replay import Replay
 from pairvdn.runs import checkpoint
 from pairvdn.runs.checkpoint import DamagedError
-from pairvdn.runs.errors import RunError
+from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import BEST, VALUE_INSIDE, RunFolder
+from pairvdn.runs.origin import (
+    changed_settings,
+    changed_software,
+    extended_from,
+    spans_the_run,
+)
 from pairvdn.values import Value
 
 # The time between two saves is at least this many times the duration of the first of them.
@@ -129,6 +135,47 @@ def newest_sound(
     if any(folder.saved_epochs() for folder in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")
     return None
+
+
+def require_unchanged(
+    runs: Sequence[RunFolder],
+    config: Config,
+    seeds: Sequence[int] | None,
+    *,
+    changed: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Raise `FolderError` if results depend on something that changed after the last checkpoint.
+
+    More epochs are allowed, and so is another commit of the source tree; both are said.
+    """
+    for run, seed in zip(runs, seeds or [config.seed], strict=True):
+        facts = _newest_facts(run)
+        phrases = [*changed_settings(facts, config, seed), *changed_software(facts)]
+        if phrases and not changed:
+            raise FolderError(
+                f"{run.path} was trained with other settings or software: {'; '.join(phrases)}. "
+                "Restore them, or add --changed to resume with the new ones (--epochs extends a "
+                "run)."
+            )
+        phrases += changed_software(facts, ["python", "commit"])
+        extended, schedules = extended_from(facts, config, seed), spans_the_run(config)
+        if extended and schedules:
+            phrases.append(
+                f"the schedule of the {' and the '.join(schedules)} spanned {extended} epochs and "
+                f"spans {config.epochs}"
+            )
+        if phrases:
+            say(f"warning: the result may differ from one long run: {'; '.join(phrases)}")
+            return  # the other seeds have the same settings
+
+
+def _newest_facts(run: RunFolder) -> dict[str, Any]:
+    """The facts of the newest checkpoint whose manifest is intact."""
+    for path in reversed(run.saved()):
+        with contextlib.suppress(checkpoint.DamagedError):
+            return checkpoint.facts(path)
+    return {}
 
 
 class Rest:

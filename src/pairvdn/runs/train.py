@@ -11,12 +11,11 @@ from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Environment
 from pairvdn.learning import Diverged
-from pairvdn.runs import checkpoint
 from pairvdn.runs.devices.layout import Layout
 from pairvdn.runs.devices.processes import SINGLE
 from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.epochs import Report, Run, run_epochs
-from pairvdn.runs.errors import FolderError
+from pairvdn.runs.errors import BusyError
 from pairvdn.runs.files import require_no_link, write_text
 from pairvdn.runs.folder import (
     RunFolder,
@@ -30,14 +29,8 @@ from pairvdn.runs.folder import (
 )
 from pairvdn.runs.loggers import Logger
 from pairvdn.runs.memory import require_memory
-from pairvdn.runs.origin import (
-    changed_settings,
-    changed_software,
-    extended_from,
-    spans_the_run,
-)
 from pairvdn.runs.refill import acting_only
-from pairvdn.runs.saving import explained
+from pairvdn.runs.saving import explained, require_unchanged
 from pairvdn.runs.training import Training, make_training
 
 
@@ -69,7 +62,7 @@ def train(
     if num_seeds is not None and num_seeds < 1:
         raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
     built = config.build()
-    require_memory(config, built, num_seeds)
+    require_memory(config, built, num_seeds or 1)
     layout = None if shards is None else shards.layout(built, num_seeds)
     group = SINGLE if layout is None else layout.group
     with explained(folder), contextlib.ExitStack() as stack:
@@ -109,12 +102,11 @@ def resume(
         config = _with_length(config, epochs, runs)
     if all(is_finished(run.path, config) for run in runs):
         if not config.checkpoints.keep_replay:
-            for run in runs:  # of a process that died just before
-                run.drop_replays(0)
+            _drop_replays(folder, runs)
         return False
     built = config.build()
     seeds = seeds_of(folder)
-    require_memory(config, built, None if seeds is None else len(seeds))
+    require_memory(config, built, len(runs))
     layout = None
     if shards is not None:
         layout = shards.layout(built, None if seeds is None else len(seeds))
@@ -124,7 +116,7 @@ def resume(
         group.all_or_none(lambda: stack.enter_context(lock))
         listeners = _Listeners(on_epoch, say if group.leads else _ignore, make_loggers)
         group.all_or_none(
-            lambda: _require_unchanged(runs, config, seeds, changed=changed, say=listeners.say)
+            lambda: require_unchanged(runs, config, seeds, changed=changed, say=listeners.say)
         )
         if epochs is not None and group.leads:
             for run in [*runs, RunFolder(folder)]:  # the folder of several seeds comes last
@@ -132,6 +124,16 @@ def resume(
                     run.write_config(read_config(run.path, trust=trust).replace({"epochs": epochs}))
         _train_folder(folder, config, built, listeners, layout, shards)
     return True
+
+
+def _drop_replays(folder: Path, runs: Sequence[RunFolder]) -> None:
+    """Remove what a process left behind that died just before the end."""
+    if any(run.has_replays() for run in runs):
+        with explained(folder), contextlib.suppress(BusyError), locked(folder):
+            require_no_link(*(run.path for run in runs))
+            for run in runs:
+                with locked(run.path) if run.path != folder else contextlib.nullcontext():
+                    run.drop_replays(0)
 
 
 def _with_length(config: Config, epochs: int, runs: Sequence[RunFolder]) -> Config:
@@ -142,47 +144,6 @@ def _with_length(config: Config, epochs: int, runs: Sequence[RunFolder]) -> Conf
             f"{epochs}."
         )
     return config.replace({"epochs": epochs})
-
-
-def _require_unchanged(
-    runs: Sequence[RunFolder],
-    config: Config,
-    seeds: Sequence[int] | None,
-    *,
-    changed: bool,
-    say: Callable[[str], None],
-) -> None:
-    """Raise `FolderError` if results depend on something that changed after the last checkpoint.
-
-    More epochs are allowed, and so is another commit of the source tree; both are said.
-    """
-    for run, seed in zip(runs, seeds or [config.seed], strict=True):
-        facts = _newest_facts(run)
-        phrases = [*changed_settings(facts, config, seed), *changed_software(facts)]
-        if phrases and not changed:
-            raise FolderError(
-                f"{run.path} was trained with other settings or software: {'; '.join(phrases)}. "
-                "Restore them, or add --changed to resume with the new ones (--epochs extends a "
-                "run)."
-            )
-        phrases += changed_software(facts, ["python", "commit"])
-        extended, schedules = extended_from(facts, config, seed), spans_the_run(config)
-        if extended and schedules:
-            phrases.append(
-                f"the schedule of the {' and the '.join(schedules)} spanned {extended} epochs and "
-                f"spans {config.epochs}"
-            )
-        if phrases:
-            say(f"warning: the result may differ from one long run: {'; '.join(phrases)}")
-            return  # the other seeds have the same settings
-
-
-def _newest_facts(run: RunFolder) -> dict[str, Any]:
-    """The facts of the newest checkpoint whose manifest is intact."""
-    for path in reversed(run.saved()):
-        with contextlib.suppress(checkpoint.DamagedError):
-            return checkpoint.facts(path)
-    return {}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pairvdn.acting.policy import run_heads, tables
+from pairvdn.acting.policy import tables
 from pairvdn.envs import Task
 from pairvdn.learning.losses import mean_where
 from pairvdn.learning.records import Sequence, Transition
 from pairvdn.learning.replay import Replay, take
+from pairvdn.learning.sequence_losses import unroll
 from pairvdn.values import HasMaximiser, Value
 
 
@@ -41,15 +41,8 @@ def _decisions(
         seen = jax.vmap(lambda o, s: tables(env, value, o, s))(batch.observation_t, batch.state_t)
         return seen, batch.mask_t, batch.discount_t > 0
 
-    def unroll(sequence: Sequence) -> Any:
-        frames = sequence.frames
-        features, _ = value.encoder.unroll(
-            sequence.carry, frames.observation, frames.actions, frames.ended
-        )
-        heads = jax.vmap(lambda *one: run_heads(env, value, *one))
-        return heads(features, frames.observation, frames.state), frames.mask, frames.acted
-
+    frames, seen = jax.vmap(lambda sequence: unroll(env, value, sequence, burn_in=0))(batch)
     flat: tuple[Any, Array, Array] = jax.tree.map(
-        lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), eqx.filter_vmap(unroll)(batch)
+        lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (seen, frames.mask, frames.acted)
     )
     return flat

@@ -125,7 +125,8 @@ class Windows(Recorder[AgentStep, Transition]):
             )
             return folded
 
-        return _oldest_first(jax.vmap(fold, in_axes=1, out_axes=1)(records))
+        items: Transition = _oldest_first(jax.vmap(fold, in_axes=1, out_axes=1)(records))
+        return items
 
     def cut(self, pending: AgentStep) -> AgentStep:
         """Windows end with the newest agent step."""
@@ -199,7 +200,8 @@ class Sequences(Recorder[Remembered, Sequence]):
                 jax.tree.map(lambda leaf: leaf[times], stream.frame),
             )
 
-        return _oldest_first(jax.vmap(cut, in_axes=1, out_axes=1)(records))
+        items: Sequence = _oldest_first(jax.vmap(cut, in_axes=1, out_axes=1)(records))
+        return items
 
     def cut(self, pending: Remembered) -> Remembered:
         """The newest frame becomes a final one: the result of its step is lost."""

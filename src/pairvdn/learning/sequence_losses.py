@@ -39,8 +39,11 @@ def unroll(env: Task, value: Value[Any], sequence: Sequence, burn_in: int) -> Un
         first, frames = _slice(frames, 0, burn_in), _slice(frames, burn_in, None)
         carry = jax.lax.stop_gradient(encode(carry, first)[1])
     features, _ = encode(carry, frames)
-    heads = jax.vmap(lambda *one: run_heads(env, value, *one))
-    return Unrolled(frames, heads(features, frames.observation, frames.state))
+
+    def heads(features: Array, observation: Array, state: Array) -> Any:
+        return run_heads(env, value, features, observation, state)
+
+    return Unrolled(frames, jax.vmap(heads)(features, frames.observation, frames.state))
 
 
 class ReturnRule(eqx.Module):

@@ -13,7 +13,8 @@ from typing import Any
 from pairvdn.runs.analysis.compare import grouped
 from pairvdn.runs.analysis.evaluate import Settings, evaluate
 from pairvdn.runs.errors import FolderError
-from pairvdn.runs.folder import read_config, read_metrics, run_folders, run_path
+from pairvdn.runs.folder import read_config, run_folders, run_path
+from pairvdn.runs.metrics import read_metrics
 
 METRIC = "return"
 _TIMES = 10  # as many episodes for the absolute metric

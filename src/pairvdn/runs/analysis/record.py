@@ -57,14 +57,14 @@ def record_both(
 ) -> list[RecordedRun]:
     """Record two runs from the same starts; they must play the same environment."""
     settings.require_most(**_MOST)
-    runs = [load(one, settings.checkpoint, trust=trust) for one in (folder, other)]
-    envs = [_env_for(one, settings) for one in runs]
-    if not _play_alike(*runs, *envs, seed=settings.seed):
+    first, second = (load(one, settings.checkpoint, trust=trust) for one in (folder, other))
+    first_env, second_env = _env_for(first, settings), _env_for(second, settings)
+    if not _play_alike(first, second, first_env, second_env, seed=settings.seed):
         raise ConfigError(
             f"{folder} and {other} do not play the same environment: "
-            f"{_text(runs[0])} and {_text(runs[1])}."
+            f"{_text(first)} and {_text(second)}."
         )
-    return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
+    return [_record(first, first_env, settings), _record(second, second_env, settings)]
 
 
 def _env_for(loaded: Loaded, settings: Settings) -> Task:

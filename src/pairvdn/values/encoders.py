@@ -1,6 +1,6 @@
 """Encoders: the features of each agent, from its observation and an optional memory."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import equinox as eqx
@@ -235,5 +235,5 @@ def make_encoder(
             raise ValueError("inputs with 'action' need an encoder: choose encoder mlp or gru.")
         return NoEncoder(spec), key, heads
     key, encoder_key = jax.random.split(key)
-    build = MlpEncoder if encoder == "mlp" else GruEncoder
+    build: Callable[..., Encoder[Any]] = MlpEncoder if encoder == "mlp" else GruEncoder
     return build(spec, encoder_size, inputs=inputs, key=encoder_key, heads=heads), key, heads

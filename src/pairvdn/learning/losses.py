@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float
 
 from pairvdn.acting.policy import tables
 from pairvdn.checks import require_above, require_one_of
@@ -76,7 +76,7 @@ class Loss(eqx.Module, Generic[Batch]):
         """The loss of a batch; `target` is the target network, if there is one."""
 
     @abc.abstractmethod
-    def prepare(self, value: Value[Any], block: PyTree[Array]) -> Batch:
+    def prepare(self, value: Value[Any], block: Any) -> Batch:
         """Items to update on from a block that is not stored, by the value before the updates."""
 
 

@@ -1,7 +1,7 @@
 """The losses of a batch: temporal-difference errors of transitions or of sequences."""
 
 import abc
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -37,7 +37,7 @@ class ErrorRule(eqx.Module):
     With `rescale` a value predicts h(Q), where h is `rescaled`: a target is h(r + γ h⁻¹(v)).
     """
 
-    penalty: Literal["squared", "huber"] = eqx.field(default="squared", static=True)
+    penalty: str = eqx.field(default="squared", static=True)
     huber_delta: float = eqx.field(default=1.0, static=True)
     rescale: bool = eqx.field(default=False, static=True)
 

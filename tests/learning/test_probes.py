@@ -118,7 +118,7 @@ def test_pqn_learns_the_values_without_replay_and_target(probe: Any, trace_decay
         batch_size=32,
         discount=0.5,
         trace_decay=trace_decay,
-        optimiser=optax.adam(0.01),
+        optimiser=optax.adam(0.03),
         exploration=UNIFORM,
     )
     state, _ = quick_jit(learner.train)(jax.random.key(0))

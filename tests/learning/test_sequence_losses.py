@@ -55,8 +55,10 @@ def sequences_and_transitions(value: Any) -> tuple[Sequence, Transition]:
 def test_without_memory_a_sequence_is_its_transitions(double_q: bool, rule: ErrorRule) -> None:
     value, target = value_of(), value_of(seed=1)
     sequences, transitions = sequences_and_transitions(value)
-    loss, parts = SequenceLoss(ENV, rule, double_q=double_q)(value, target, sequences)
-    expected, others = TransitionLoss(ENV, rule, double_q)(value, target, transitions)
+    ours = eqx.filter_jit(SequenceLoss(ENV, rule, double_q=double_q))
+    theirs = eqx.filter_jit(TransitionLoss(ENV, rule, double_q))
+    loss, parts = ours(value, target, sequences)
+    expected, others = theirs(value, target, transitions)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     jax.tree.map(
         lambda ours, theirs: np.testing.assert_allclose(ours, theirs, rtol=1e-5), parts, others
@@ -67,10 +69,10 @@ def test_labels_with_lambda_0_are_one_step_targets() -> None:
     value = value_of("pairvdn")
     sequences, transitions = sequences_and_transitions(value)
     criterion = BlockLoss(ENV, returns=ReturnRule(trace_decay=0.0))
-    items = criterion.prepare(value, sequences)
+    items = eqx.filter_jit(criterion.prepare)(value, sequences)
     assert items.target.shape == (2 * LENGTH, 1, 1)  # single steps: there is no memory
-    loss, _ = criterion(value, None, items)
-    expected, _ = TransitionLoss(ENV)(value, None, transitions)
+    loss, _ = eqx.filter_jit(criterion)(value, None, items)
+    expected, _ = eqx.filter_jit(TransitionLoss(ENV))(value, None, transitions)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
 
 
@@ -79,17 +81,14 @@ def test_a_block_is_labelled_by_the_value_before_the_updates() -> None:
     value = value_of(encoder="gru")
     sequences = collected(value, Sequences(LENGTH))
     criterion = BlockLoss(ENV)
-    items = criterion.prepare(value, sequences)
+    items = eqx.filter_jit(criterion.prepare)(value, sequences)
     assert items.target.shape == (2, LENGTH, 1)  # whole sequences
     assert items.sequence.frames.acted.shape == (2, LENGTH)
 
-    def slope(seed: int) -> Any:
-        return eqx.filter_grad(lambda v: criterion(v, None, items)[0])(
-            value_of(encoder="gru", seed=seed)
-        )
-
-    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slope(3)))
-    assert any((leaf != 0).any() for leaf in jax.tree.leaves(slope(3)))
+    slope = eqx.filter_jit(eqx.filter_grad(lambda v: criterion(v, None, items)[0]))
+    leaves = jax.tree.leaves(slope(value_of(encoder="gru", seed=3)))
+    assert all(np.isfinite(leaf).all() for leaf in leaves)
+    assert any((leaf != 0).any() for leaf in leaves)
 
 
 @pytest.mark.parametrize("method", ["vdn", "pairvdn", "qmix", "iql"])
@@ -97,7 +96,8 @@ def test_gradients_reach_the_recurrent_weights(method: str) -> None:
     value = value_of(method, encoder="gru", inputs=("observation", "action", "identifier"))
     batch = collected(value, Sequences(LENGTH, burn_in=2))
     criterion = SequenceLoss(ENV, burn_in=2, double_q=True)
-    gradient = eqx.filter_grad(lambda v: criterion(v, value, batch)[0])(value)
+    slope = eqx.filter_jit(eqx.filter_grad(lambda v: criterion(v, value, batch)[0]))
+    gradient = slope(value)
     assert (gradient.encoder.recurrent != 0).any()
     assert all((leaf != 0).any() for leaf in jax.tree.leaves(gradient.encoder))
 
@@ -105,14 +105,21 @@ def test_gradients_reach_the_recurrent_weights(method: str) -> None:
 def test_the_burn_in_refreshes_a_stale_carry() -> None:
     """Started at an episode's beginning, the burn-in gives the tables of the newest parameters."""
     value = value_of(encoder="gru")
-    stale = collected(value_of(encoder="gru", seed=7), Sequences(4, burn_in=4))
+    stale = collected(value_of(encoder="gru", seed=7), Sequences(4, burn_in=2), 4)
     one = jax.tree.map(lambda leaf: leaf[0], stale)  # from the first frame of an episode
-    burned = unroll(ENV, value, one, 4).tables
+    burned = unroll(ENV, value, one, 2).tables
     whole = unroll(ENV, value, one, 0).tables
-    np.testing.assert_allclose(burned, whole[4:], rtol=1e-5)
-    no_gradient = eqx.filter_grad(lambda v: unroll(ENV, v, one, 4).tables[0].sum())(value)
-    full = eqx.filter_grad(lambda v: unroll(ENV, v, one, 0).tables[4].sum())(value)
-    assert not np.allclose(no_gradient.encoder.recurrent, full.encoder.recurrent)
+    np.testing.assert_allclose(burned, whole[2:], rtol=1e-5)
+
+    @eqx.filter_jit
+    def slopes(value: Any) -> Any:
+        """Of the first tables after the burn-in, and of the same without one."""
+        cut = eqx.filter_grad(lambda v: unroll(ENV, v, one, 2).tables[0].sum())(value)
+        full = eqx.filter_grad(lambda v: unroll(ENV, v, one, 0).tables[2].sum())(value)
+        return cut.encoder.recurrent, full.encoder.recurrent
+
+    cut, full = slopes(value)
+    assert not np.allclose(cut, full)
 
 
 def test_final_frames_are_not_learned() -> None:
@@ -134,7 +141,8 @@ def test_final_frames_are_not_learned() -> None:
         SequenceLoss(env, returns=ReturnRule(3)),
         SequenceLoss(env, returns=ReturnRule(trace_decay=0.9)),
     ):
-        assert criterion(value, value, block)[0] == criterion(value, value, other)[0]
+        loss = eqx.filter_jit(criterion)
+        assert loss(value, value, block)[0] == loss(value, value, other)[0]
 
 
 @pytest.mark.parametrize(

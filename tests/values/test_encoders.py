@@ -99,15 +99,14 @@ def test_unrolling_is_step_by_step(name, inputs_, shared):
 def test_a_gru_is_that_of_its_equations():
     encode = encoder("gru", inputs=("observation",), encoder_size=4)
     observation, hidden = np.asarray(inputs().observation), np.full((3, 4), 0.3, np.float32)
-    (w1, w2), (b1, b2) = map(
-        list, (encode.inputs.network.mlp.weights, encode.inputs.network.mlp.biases)
-    )
+    mlp, recurrent = encode.inputs.network.mlp, np.asarray(encode.recurrent)
+    (w1, w2), (b1, b2) = (list(map(np.asarray, part)) for part in (mlp.weights, mlp.biases))
     gates = np.maximum(observation @ w1 + b1, 0) @ w2 + b2
-    products = hidden @ encode.recurrent
+    products = hidden @ recurrent
     i_r, i_z, i_n = np.split(gates, 3, axis=1)
     u_r, u_z, u_n = np.split(products, 3, axis=1)
     r, z = (1 / (1 + np.exp(-x)) for x in (i_r + u_r, i_z + u_z))
-    m = np.tanh(i_n + r * (u_n + encode.bias))
+    m = np.tanh(i_n + r * (u_n + np.asarray(encode.bias)))
     start = eqx.tree_at(lambda c: c.hidden, encode.init_carry(), jnp.asarray(hidden))
     features, carry = encode(start, inputs().observation)
     np.testing.assert_allclose(features, (1 - z) * m + z * hidden, rtol=1e-5)

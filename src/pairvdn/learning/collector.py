@@ -101,7 +101,7 @@ class Collector(Collects[Environment[Any]]):
             stream: Stream, keys: Array
         ) -> tuple[Stream, tuple[PyTree[Array], CollectStats]]:
             # At a final observation no step is taken; there, the next episode starts.
-            final = is_final(stream.timestep) if self.recorder.keeps_final else None
+            final = jax.vmap(is_final)(stream.timestep) if self.recorder.keeps_final else None
             actions, carry = actor.act(keys[:, 0], stream.carry, stream.timestep)
             after, _ = repeat_action(
                 self.env,

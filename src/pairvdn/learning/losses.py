@@ -1,12 +1,12 @@
 """The losses of a batch: temporal-difference errors of transitions or of sequences."""
 
 import abc
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float
 
 from pairvdn.acting.policy import tables
 from pairvdn.checks import require_above, require_one_of
@@ -37,7 +37,7 @@ class ErrorRule(eqx.Module):
     With `rescale` a value predicts h(Q), where h is `rescaled`: a target is h(r + γ h⁻¹(v)).
     """
 
-    penalty: Literal["squared", "huber"] = eqx.field(default="squared", static=True)
+    penalty: str = eqx.field(default="squared", static=True)
     huber_delta: float = eqx.field(default=1.0, static=True)
     rescale: bool = eqx.field(default=False, static=True)
 
@@ -76,7 +76,7 @@ class Loss(eqx.Module, Generic[Batch]):
         """The loss of a batch; `target` is the target network, if there is one."""
 
     @abc.abstractmethod
-    def prepare(self, value: Value[Any], block: PyTree[Array]) -> Batch:
+    def prepare(self, value: Value[Any], block: Any) -> Batch:
         """Items to update on from a block that is not stored, by the value before the updates."""
 
 

@@ -1,6 +1,6 @@
 """Encoders: the features of each agent, from its observation and an optional memory."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import equinox as eqx
@@ -187,14 +187,14 @@ class GruEncoder(Encoder[GruCarry]):
         self, hidden: Float[Array, "n f"], inputs: Float[Array, "n g"]
     ) -> Float[Array, "n f"]:
         if self.recurrent.ndim == 2:
-            products = rows_product(hidden, self.recurrent)
+            products, bias = rows_product(hidden, self.recurrent), self.bias[None]
         else:  # one unit for each agent
-            products = rows_product(hidden[:, None], self.recurrent)[:, 0]
+            products, bias = rows_product(hidden[:, None], self.recurrent)[:, 0], self.bias
         reset_in, update_in, new_in = jnp.split(inputs, 3, axis=-1)
         reset_on, update_on, new_on = jnp.split(products, 3, axis=-1)
         reset = jax.nn.sigmoid(reset_in + reset_on)
         update = jax.nn.sigmoid(update_in + update_on)
-        new = jnp.tanh(new_in + reset * (new_on + self.bias))
+        new = jnp.tanh(new_in + reset * (new_on + bias))
         return new + update * (hidden - new)
 
 
@@ -235,5 +235,5 @@ def make_encoder(
             raise ValueError("inputs with 'action' need an encoder: choose encoder mlp or gru.")
         return NoEncoder(spec), key, heads
     key, encoder_key = jax.random.split(key)
-    build = MlpEncoder if encoder == "mlp" else GruEncoder
+    build: Callable[..., Encoder[Any]] = MlpEncoder if encoder == "mlp" else GruEncoder
     return build(spec, encoder_size, inputs=inputs, key=encoder_key, heads=heads), key, heads

@@ -154,8 +154,9 @@ class SymmetricPairHead(eqx.Module):
     Q_ij(x, y)  = (f_ij(x, y) + f_ji(y, x)) / 2,   f_ij = z_ij W + b
 
     The last hidden layer is z, half of its units for each order of a pair. Sums compare two agents;
-    products single out pairs, which sums hardly learn from identifiers. With `rank` r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has
-    its own network; the output layers are always shared.
+    products single out pairs, which sums hardly learn from identifiers. With `rank` r, f is
+    Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has its own
+    network; the output layers are always shared.
     """
 
     agents: GroupNetwork

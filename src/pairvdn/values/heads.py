@@ -142,17 +142,21 @@ class PairHead(eqx.Module):
         return jax.vmap(self.tables, in_axes=(None, 1), out_axes=1)(inputs, edges)
 
 
+PRODUCTS = 3.0  # brings the initial size of products near that of sums
+
+
 class SymmetricPairHead(eqx.Module):
     """Utilities and symmetric tables of one network, in which pairs cost little more than agents.
 
     (p_i, r_i)  = network(h_i)            all hidden layers but the last, once for each agent
     Q_i(x)      = activation(p_i, r_i) U + c
-    f_ij(x, y)  = activation(p_i + r_j) W + b
-    Q_ij(x, y)  = (f_ij(x, y) + f_ji(y, x)) / 2
+    z_ij        = activation(p_i + r_j) + 3 p_i r_j       element by element
+    Q_ij(x, y)  = (f_ij(x, y) + f_ji(y, x)) / 2,   f_ij = z_ij W + b
 
-    The last hidden layer is the activation: half of its units for each order of a pair. With `rank`
-    r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has
-    its own network; the output layers are always shared.
+    The last hidden layer is z, half of its units for each order of a pair. Sums compare two agents;
+    products single out pairs, which sums hardly learn from identifiers. With `rank` r, f is
+    Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has its own
+    network; the output layers are always shared.
     """
 
     agents: GroupNetwork
@@ -213,20 +217,25 @@ class SymmetricPairHead(eqx.Module):
             return self.all_tables(hidden)[edges[:, 0], edges[:, 1]]
         sources, targets = jnp.split(hidden, 2, axis=1)
         both = np.concatenate([edges, edges[:, ::-1]])
-        one_way, other_way = jnp.split(self._outputs(sources[both[:, 0]] + targets[both[:, 1]]), 2)
+        pairs = self._units(sources[both[:, 0]], targets[both[:, 1]])
+        one_way, other_way = jnp.split(self._outputs(pairs), 2)
         return 0.5 * (one_way + other_way.mT)
 
     def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
         """The tables of all ordered pairs."""
         sources, targets = jnp.split(hidden, 2, axis=1)
         n, width = sources.shape
-        sums = (sources[:, None] + targets[None]).reshape(n * n, width)
-        one_way = self._outputs(sums).reshape(n, n, self.num_actions, self.num_actions)
+        pairs = self._units(sources[:, None], targets[None]).reshape(n * n, width)
+        one_way = self._outputs(pairs).reshape(n, n, self.num_actions, self.num_actions)
         return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
 
-    def _outputs(self, sums: Float[Array, "e j"]) -> Float[Array, "e a a"]:
+    def _units(self, sources: Float[Array, "*s j"], targets: Float[Array, "*t j"]) -> Array:
+        """The hidden layer z of each ordered pair."""
+        return self.agents.mlp.activate(sources + targets) + PRODUCTS * sources * targets
+
+    def _outputs(self, rows: Float[Array, "e j"]) -> Float[Array, "e a a"]:
         """The output f of each ordered pair."""
-        rows, layer = self.agents.mlp.activate(sums), self.output
+        layer = self.output
         outputs = rows_product(rows, layer.weights[0], narrow=True) + layer.biases[0][None]
         if self.rank is None:
             return outputs.reshape(-1, self.num_actions, self.num_actions)

@@ -213,6 +213,7 @@ def aggregated(**keys: Any) -> dict[str, Any]:
         (aggregated(zero="nobdy"), "aggregate.zero has no 'nobdy'; did you mean 'nobody'"),
         (aggregated(versus="vnd"), "did you mean 'vdn'"),
         (aggregated(tasks=["clmbing"]), "did you mean 'climbing'"),
+        (aggregated(zero="bound"), "zero and one must differ, but both are 11"),
         (aggregated(one="nobody"), "needs a number for the task climbing"),
         ({"figures": {"x": {"kind": "aggregate"}}}, r"figures.x needs a table \[aggregate\]"),
     ],

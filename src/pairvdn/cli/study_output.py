@@ -85,6 +85,8 @@ def print_table(study: Study, results: ResultsFile) -> None:
     print(
         "Brackets are 95 % bootstrap intervals over training seeds, or over episodes of one seed."
     )
+    if study.tune is not None and study.column is not None:
+        print("Under each number are the settings that tuning chose, in the order of the head.")
     for name, reference in study.references.items():
         print(f"{name}: {reference.source}")
     print(f"Raw results: {results}")

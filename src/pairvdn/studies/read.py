@@ -127,10 +127,12 @@ def _require_aggregate(study: Study, aggregate: Aggregation) -> None:
         for name in given:
             if name not in names:
                 raise ConfigError(f"aggregate.{key} has no {name!r}; {hint(name, names)}")
-    ones = study.references[aggregate.one].values
+    zeros, ones = (study.references[name].values for name in (aggregate.zero, aggregate.one))
     for task in aggregate.tasks or study.tasks:
         if not isinstance(ones.get(task), int | float):
             raise ConfigError(f"references.{aggregate.one!r} needs a number for the task {task}.")
+        if zeros.get(task) == ones[task]:
+            raise ConfigError(f"aggregate: zero and one must differ, but both are {ones[task]}.")
 
 
 def _require_rows(study: Study) -> None:

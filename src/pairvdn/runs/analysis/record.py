@@ -59,7 +59,7 @@ def record_both(
     settings.require_most(**_MOST)
     runs = [load(one, settings.checkpoint, trust=trust) for one in (folder, other)]
     envs = [_env_for(one, settings) for one in runs]
-    if not _play_alike(*runs, *envs, seed=settings.seed):
+    if not _play_alike(runs[0], runs[1], envs[0], envs[1], seed=settings.seed):
         raise ConfigError(
             f"{folder} and {other} do not play the same environment: "
             f"{_text(runs[0])} and {_text(runs[1])}."

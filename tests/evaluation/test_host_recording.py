@@ -8,6 +8,7 @@ from small_zoo import Drawn, Guess, Ladder
 from pairvdn import values
 from pairvdn.envs import HostEnvironment, from_pettingzoo
 from pairvdn.evaluation import play_greedy, record_on_host
+from pairvdn.evaluation.host_recording import TooManyFramesError
 from pairvdn.values import Value
 
 
@@ -54,3 +55,10 @@ def test_without_rendering_agents_are_dots() -> None:
     (one,) = record_on_host(env, value, episodes=1, seed=0)
     assert one.pictures is None
     assert one.scene(4).circles.agent.tolist() == [0, 1]
+
+
+def test_episodes_that_are_too_long_are_refused() -> None:
+    env, value = made(lambda: Ladder(length=5))
+    assert len(record_on_host(env, value, episodes=2, seed=0, most_frames=12)) == 2
+    with pytest.raises(TooManyFramesError, match="choose fewer with --episodes, or shorter ones"):
+        record_on_host(env, value, episodes=2, seed=0, most_frames=11)

@@ -91,8 +91,8 @@ def test_watch(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["watch", *both, "--out", str(page), "--gif", str(film)]) == 0
     assert "ladder" in page.read_text()
     assert film.read_bytes().startswith(b"GIF")
-    assert main(["watch", *both, "--max-steps", "1001", "--episodes", "2"]) == 2
-    assert "2,002 pictures" in capsys.readouterr().err
+    assert main(["watch", *both, "--episodes", "101"]) == 2
+    assert "episodes must be from 1 to 100" in capsys.readouterr().err
 
 
 def test_compare_and_plot(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

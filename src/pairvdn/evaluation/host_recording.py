@@ -21,7 +21,12 @@ from pairvdn.evaluation.recording import Frame, Recording
 from pairvdn.types import TimeStep
 from pairvdn.values import Value
 
-LONGEST_SIDE = 400  # pixels of a recorded picture; an episode of them must fit into memory
+LONGEST_SIDE = 400  # pixels of a recorded picture
+MOST_FRAMES = 3_000  # of all episodes together: they are held in memory
+
+
+class TooManyFramesError(ValueError):
+    """The episodes are too many, or too long, to be recorded."""
 
 
 def record_on_host(
@@ -31,15 +36,25 @@ def record_on_host(
     episodes: int,
     seed: int,
     action_repeat: int = 1,
+    most_frames: int = MOST_FRAMES,
 ) -> list[Recording]:
     """Greedy episodes, the same as those of `play_greedy`, with explanations and pictures."""
     copy = env.copy()
     _, seeds = episode_seeds((GREEDY, seed), episodes)
-    return [_episode(env, copy, value, one, action_repeat) for one in seeds]
+    recordings: list[Recording] = []
+    for one in seeds:
+        left = most_frames - sum(known.length + 1 for known in recordings)
+        recordings.append(_episode(env, copy, value, one, action_repeat, left))
+    return recordings
 
 
 def _episode(
-    env: HostEnvironment, copy: HostCopy, value: Value[Any], seed: int, action_repeat: int
+    env: HostEnvironment,
+    copy: HostCopy,
+    value: Value[Any],
+    seed: int,
+    action_repeat: int,
+    most_frames: int,
 ) -> Recording:
     now = copy.reset(seed)
     steps, pictures = [now], [_picture(copy)]
@@ -54,6 +69,11 @@ def _episode(
             actions.append(joint)
             steps.append(now)
             pictures.append(_picture(copy))
+            if len(steps) > most_frames:
+                raise TooManyFramesError(
+                    f"The episodes of {env.name} are too long to be recorded: choose fewer with "
+                    "--episodes, or shorter ones with --max-steps."
+                )
     known = [one for one in pictures if one is not None]
     drawn = np.stack(known) if len(known) == len(pictures) else None
     return Recording(

@@ -87,7 +87,7 @@ class Side {
 
   // Two runs share the height with the tables below their scenes.
   resize(count) {
-    this.scene.resize(this.episode, count === 1 ? 0.56 : 0.34);
+    this.scene.resize(this.episode, count === 1 ? 0.56 : 0.28);
   }
 
   // Scroll to the table of a pair, or to the panel of an agent.

@@ -173,6 +173,7 @@ CASES = [
     ("benchmark --seconds 0", "--seconds must be above 0"),
     ("benchmark --seconds long", "--seconds must be a number"),
     ("benchmark wall/vdn --epohcs 2", "did you mean '--epochs'"),
+    ("benchmark wall/vdn --learner.replay-capacity 2000000000", "GiB of memory"),
     # play, and the films of watch
     ("play", "required: ENVIRONMENT"),
     ("play gathr", "did you mean 'gather'"),

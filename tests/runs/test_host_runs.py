@@ -1,6 +1,7 @@
 """Runs whose environments are stepped on the host: trained, stopped, continued, evaluated."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -149,3 +150,14 @@ def test_an_environment_that_breaks_is_named_with_the_step(
     errors = capsys.readouterr().err
     assert f"{name} {says}" in errors
     assert errors.count("\n") == 1
+
+
+def test_a_finished_run_is_extended(runs: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(runs, tmp_path / "runs"))
+    said: list[str] = []
+    assert resume(run, epochs=3, trust=True, say=said.append)
+    assert sum("refilling it" in line for line in said) == 2  # one seed after the other
+    for seed in (0, 1):
+        lines = metrics_without_clock(run / f"seed-{seed}")
+        assert [line["epoch"] for line in lines] == [0, 1, 2]
+        assert lines[-1]["updates"] == 6

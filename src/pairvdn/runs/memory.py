@@ -3,6 +3,7 @@
 import functools
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -14,6 +15,9 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.envs import Environment
 from pairvdn.learning import Learner, LearnerState
 
+_KEY = jax.ShapeDtypeStruct((2,), jnp.uint32)
+_SIZE = jax.ShapeDtypeStruct((), jnp.int32)
+
 
 @functools.lru_cache(maxsize=4)
 def state_shape(learner: Learner) -> LearnerState:
@@ -23,26 +27,32 @@ def state_shape(learner: Learner) -> LearnerState:
 
 def require_memory(config: Config, built: Built, num_seeds: int) -> None:
     """Raise `ConfigError`, naming the largest part, if the state of a run cannot fit."""
+    learner, env = built.learner, built.env
+    seeds = num_seeds if isinstance(env, Environment) else 1  # others train one by one
+    capacity = config.learner.arguments.get("replay_capacity")
+    parts = {
+        "the networks (section method)": jax.eval_shape(learner.updater.init, _KEY),
+        "the rows that are drawn for the updates of a round (section learner)": _drawn(learner),
+    }
+    _require_room(parts, seeds)  # before the environments are traced, with networks of this size
     try:
-        state = state_shape(built.learner)
+        state = state_shape(learner)
     except ConfigError:
         raise
     except Exception as error:  # an environment of a user may raise anything
         raise ConfigError(
             f"env {config.env.name!r} cannot be reset and stepped: {raised(error)}"
         ) from error
-    capacity = config.learner.arguments.get("replay_capacity")
-    envs = config.learner.arguments.get("num_envs", 1)
-    env = built.env
-    parts = {
+    parts |= {
         f"the replay (learner.replay_capacity = {capacity}; {env.num_agents} agents observe "
         f"{env.observation_size} numbers each, and the state has {env.state_size})": state.replay,
-        "the networks (section method)": state.learned,
-        f"the environments (learner.num_envs = {envs})": state.collecting,
-        "the rows that are drawn for the updates of a round (section learner)": _drawn(built),
+        f"the environments (learner.num_envs = {learner.collector.num_envs})": state.collecting,
     }
+    _require_room(parts, seeds)
+
+
+def _require_room(parts: Mapping[str, Any], seeds: int) -> None:
     sizes = {name: _bytes(part) for name, part in parts.items()}
-    seeds = num_seeds if isinstance(built.env, Environment) else 1  # others train one by one
     needed, available = sum(sizes.values()) * seeds, _available()
     if needed > available:
         largest = max(sizes, key=lambda name: sizes[name])
@@ -53,14 +63,12 @@ def require_memory(config: Config, built: Built, num_seeds: int) -> None:
         )
 
 
-def _drawn(built: Built) -> Any:
+def _drawn(learner: Learner) -> Any:
     """The rows of the replay that the updates of a round use, for all of them at once."""
-    learner = built.learner
     if learner.replay_capacity is None:
         return ()
-    key, size = jax.random.PRNGKey(0), jnp.int32(0)
     rows = functools.partial(learner.minibatches.rows, capacity=learner.replay_capacity)
-    return jax.eval_shape(rows, key, size)
+    return jax.eval_shape(rows, _KEY, _SIZE)
 
 
 def _bytes(tree: Any) -> int:

@@ -64,7 +64,7 @@ def save_best(folder: RunFolder, value: Value[Any], facts: Mapping[str, Any]) ->
 def restore(path: Path, shape: LearnerState) -> LearnerState:
     """A saved state, bit for bit; with an empty replay if it was saved without one."""
     learner = checkpoint.read(path, "learner", without_replay(shape))
-    if int(learner.epoch) != checkpoint.facts(path)["epoch"]:
+    if path.name != RunFolder(path).checkpoint_at(int(learner.epoch)).name:
         raise DamagedError(f"it holds the state after epoch {int(learner.epoch)}")
     replay = jax.tree.map(lambda like: np.zeros(like.shape, like.dtype), shape.replay)
     if checkpoint.has_part(path, "replay"):

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from pairvdn.config.config import Config
+from pairvdn.runs.memory import require_memory
 from pairvdn.runs.training import make_training
 
 
@@ -20,7 +21,9 @@ class Speed:
 
 def measure(config: Config, *, seconds: float, say: Callable[[str], None]) -> Speed:
     """Time the start, which collects without learning, and as many epochs as fit `seconds`."""
-    training = make_training(config, config.build(), config.seed)
+    built = config.build()
+    require_memory(config, built, 1)
+    training = make_training(config, built, config.seed)
     say("compiling ...")
     began = time.monotonic()
     state = training.init()

@@ -13,13 +13,14 @@ from pairvdn.envs import Task
 from pairvdn.learning import Learner, collector_for, paper_learner
 from pairvdn.learning.collector import Collector
 from pairvdn.learning.final_step import WithFinalStep
+from pairvdn.learning.recorders import Windows
 
 KEYS = [jax.random.PRNGKey(number) for number in range(3)]
 
 
 @pytest.mark.parametrize("env", [Counter(9), HostCounter(Counter(9))])
 def test_a_restart_cuts_pending_windows_and_begins_at_zero(env: Task) -> None:
-    collector = collector_for(env, num_envs=1, n_step=3, discount=0.5)
+    collector = collector_for(env, num_envs=1, recorder=Windows(3), discount=0.5)
     collecting, _, _ = collector.start(KEYS[0], first_allowed, 2)  # and 2 more that are pending
     collecting = collector.restart(collecting, first_allowed, KEYS[1])
     _, block, _ = collector.collect(collecting, first_allowed, KEYS[2], 4)

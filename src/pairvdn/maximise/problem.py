@@ -57,7 +57,7 @@ def maximise(solver: Solver, problem: Problem) -> Maximum:
     if utilities is not None and utilities.dtype != problem.payoffs.dtype:
         common = jnp.promote_types(problem.payoffs.dtype, utilities.dtype)
         payoffs, utilities = problem.payoffs.astype(common), utilities.astype(common)
-        problem = Problem(payoffs, problem.edges, utilities, problem.mask)
+        problem = Problem(payoffs, problem.edges, utilities, problem.mask, problem.start)
     actions, value, bound = _solve(solver, problem)
     return Maximum(actions, value, bound)
 
@@ -135,10 +135,10 @@ def _count_agents(edges: Numbers, utilities: Numbers | None, mask: Numbers | Non
             return len(jnp.atleast_1d(as_array(name, known)))
     if isinstance(edges, Tracer):
         raise ValueError("num_agents must be given when edges are traced (inside jit or vmap)")
-    edges = as_array("edges", edges)
-    if edges.size == 0:
+    if as_array("edges", edges).size == 0:
         raise ValueError("num_agents must be given when there are no edges")
-    return int(as_indices("edges", edges, edges.shape, None).max()) + 1
+    as_indices("edges", edges, np.shape(edges), None)
+    return int(np.max(np.asarray(edges))) + 1  # also inside jit, unlike an operation of JAX
 
 
 def without_loops(

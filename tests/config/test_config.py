@@ -174,3 +174,13 @@ def test_texts_become_values(kind: object, text: str, value: object) -> None:
 def test_nothing_is_converted_by_force(kind: object, value: object) -> None:
     with pytest.raises(ConfigError, match="must be"):
         convert("key", kind, value)
+
+
+def test_a_schedule_replaces_another_and_counts_its_updates() -> None:
+    config = load_preset("predator-prey/vdn").replace({"learner.name": "pqn", "epochs": 3})
+    learner = config.build_learner(config.build_env())
+    assert learner.replay_capacity is None
+    # 25 rounds of 64 x 4 agent steps, passed over twice in batches of 256.
+    assert config.num_updates() == 3 * 25 * 2
+    back = config.replace({"learner.name": "parallel", "method.encoder": "gru"})
+    assert back.build_learner(back.build_env()).collector.recorder.stride == 4

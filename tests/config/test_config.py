@@ -21,6 +21,7 @@ def test_every_preset_is_built(name: str) -> None:
     assert name in (
         f"{env.name}/{config.method.name}",
         f"{env.name}/{config.method.name}-paper",
+        f"{env.name}/{config.method.name}-pair",
         f"{env.name}/best",
     )
     assert learner.num_epochs == config.epochs

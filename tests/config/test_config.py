@@ -193,3 +193,13 @@ def test_a_share_of_the_run_is_at_most_1() -> None:
     config = load_preset("aloha/vdn").replace({"exploration.epochs": 1.5})
     with pytest.raises(ConfigError, match=r"epochs must be from 0 to 1, not 1\.5"):
         config.exploration.build(num_epochs=80)
+
+
+def test_a_schedule_replaces_another_and_counts_its_updates() -> None:
+    config = load_preset("predator-prey/vdn").replace({"learner.name": "pqn", "epochs": 3})
+    learner = config.build_learner(config.build_env())
+    assert learner.replay_capacity is None
+    # 25 rounds of 64 x 4 agent steps, passed over twice in batches of 256.
+    assert config.num_updates() == 3 * 25 * 2
+    back = config.replace({"learner.name": "parallel", "method.encoder": "gru"})
+    assert back.build_learner(back.build_env()).collector.recorder.stride == 4

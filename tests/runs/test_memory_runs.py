@@ -59,7 +59,7 @@ def test_a_run_without_replay_is_small_and_every_command_opens_it(
     assert size < 300_000
     assert load(run).value.encoder.has_memory
     exported = tmp_path / "exported"
-    assert main(["export", str(run), "--out", str(exported)]) == 0
+    assert main(["export", str(run), str(exported)]) == 0
     for folder in (run, exported):
         assert main(["evaluate", str(folder), "--episodes=3"]) == 0
     assert main(["watch", str(run), "--out", str(tmp_path / "page.html")]) == 0

@@ -17,6 +17,8 @@ from pairvdn.learning.sequence_losses import BlockLoss, ReturnRule
 from pairvdn.learning.updater import Updater
 from pairvdn.values import Value
 
+TRACE_DECAY = 0.65  # the authors' for most tasks
+
 
 def pqn_learner(
     env: Task,
@@ -31,7 +33,7 @@ def pqn_learner(
     action_repeat: int = 1,
     optimiser: optax.GradientTransformation | None = None,
     discount: float = 0.99,
-    trace_decay: float = 0.65,
+    trace_decay: float | None = None,
     burn_in: int = 0,
     loss: Literal["squared", "huber"] = "squared",
     huber_delta: float = 1.0,
@@ -60,7 +62,7 @@ def pqn_learner(
         action_repeat: environment steps of an agent step, for which each action is repeated
         optimiser: RAdam with learning rate 5e-4 if None
         discount: discount factor of one environment step, from 0 to 1
-        trace_decay: decay λ of the returns, from 0 (one step) to 1 (the whole block)
+        trace_decay: decay λ of the returns, from 0 (one step) to 1 (the whole block); none: 0.65
         burn_in: agent steps before each block that only refresh the memory of a value
         loss: penalty of a temporal-difference error
         huber_delta: error from which on the Huber loss is linear
@@ -97,7 +99,7 @@ def pqn_learner(
             BlockLoss(
                 env,
                 ErrorRule(loss, huber_delta, rescale_values),
-                ReturnRule(trace_decay=trace_decay),
+                ReturnRule(trace_decay=TRACE_DECAY if trace_decay is None else trace_decay),
                 burn_in,
             ),
             optimiser=optax.radam(5e-4) if optimiser is None else optimiser,

@@ -1,7 +1,7 @@
 """Recorders: what a collector keeps of a stream of agent steps, and the items cut from it."""
 
 import abc
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -125,8 +125,8 @@ class Windows(Recorder[AgentStep, Transition]):
             )
             return folded
 
-        items: Transition = _oldest_first(jax.vmap(fold, in_axes=1, out_axes=1)(records))
-        return items
+        block: Transition = jax.vmap(fold, in_axes=1, out_axes=1)(records)
+        return _oldest_first(block)
 
     def cut(self, pending: AgentStep) -> AgentStep:
         """Windows end with the newest agent step."""
@@ -200,8 +200,8 @@ class Sequences(Recorder[Remembered, Sequence]):
                 jax.tree.map(lambda leaf: leaf[times], stream.frame),
             )
 
-        items: Sequence = _oldest_first(jax.vmap(cut, in_axes=1, out_axes=1)(records))
-        return items
+        block: Sequence = jax.vmap(cut, in_axes=1, out_axes=1)(records)
+        return _oldest_first(block)
 
     def cut(self, pending: Remembered) -> Remembered:
         """The newest frame becomes a final one: the result of its step is lost."""
@@ -211,6 +211,7 @@ class Sequences(Recorder[Remembered, Sequence]):
         return cut
 
 
-def _oldest_first(block: Any) -> Any:
+def _oldest_first(block: Item) -> Item:
     """[times, envs, ...] as [times * envs, ...]."""
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+    flat: Item = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), block)
+    return flat

@@ -5,6 +5,7 @@ learned and the frame after them. Where an episode ends inside, the carry starts
 stop.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -39,11 +40,8 @@ def unroll(env: Task, value: Value[Any], sequence: Sequence, burn_in: int) -> Un
         first, frames = _slice(frames, 0, burn_in), _slice(frames, burn_in, None)
         carry = jax.lax.stop_gradient(encode(carry, first)[1])
     features, _ = encode(carry, frames)
-
-    def heads(features: Array, observation: Array, state: Array) -> Any:
-        return run_heads(env, value, features, observation, state)
-
-    return Unrolled(frames, jax.vmap(heads)(features, frames.observation, frames.state))
+    heads = jax.vmap(partial(run_heads, env, value))
+    return Unrolled(frames, heads(features, frames.observation, frames.state))
 
 
 class ReturnRule(eqx.Module):

@@ -173,12 +173,11 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=[""], help="games whose names start so")
     arguments = parser.parse_args()
 
-    def wanted(games: dict[str, OneStepGame]) -> dict[str, OneStepGame]:
-        return {k: v for k, v in games.items() if k.startswith(tuple(arguments.games))}
-
+    games = all_games() | games_beyond_rings()
+    wanted = {k: v for k, v in games.items() if k.startswith(tuple(arguments.games))}
     print("| game | best | " + " | ".join(arguments.methods) + " |")
     print("|---|---|" + "---|" * len(arguments.methods))
-    for group in [*by_size(wanted(all_games())), *by_size(wanted(games_beyond_rings()))]:
+    for group in by_size(wanted):
         columns = [learned_rewards(group, method, arguments.seeds) for method in arguments.methods]
         for label, env in group.items():
             cells = [cell(column[label], env.best_reward) for column in columns]

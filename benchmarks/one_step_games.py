@@ -170,10 +170,14 @@ def main() -> None:
     parser.add_argument(
         "--methods", nargs="+", default=METHODS, choices=(*values.names(), *VARIANTS)
     )
+    parser.add_argument("--games", nargs="+", default=[""], help="games whose names start so")
     arguments = parser.parse_args()
+
+    games = all_games() | games_beyond_rings()
+    wanted = {k: v for k, v in games.items() if k.startswith(tuple(arguments.games))}
     print("| game | best | " + " | ".join(arguments.methods) + " |")
     print("|---|---|" + "---|" * len(arguments.methods))
-    for group in [*by_size(all_games()), *by_size(games_beyond_rings())]:
+    for group in by_size(wanted):
         columns = [learned_rewards(group, method, arguments.seeds) for method in arguments.methods]
         for label, env in group.items():
             cells = [cell(column[label], env.best_reward) for column in columns]

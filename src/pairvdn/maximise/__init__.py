@@ -14,12 +14,10 @@ from pairvdn.maximise.graphs import (
     successor_edges,
     tree_edges,
 )
-from pairvdn.maximise.max_plus import ITERATIONS, SWEEPS, coordinate_ascent, max_plus
+from pairvdn.maximise.max_plus import coordinate_ascent, max_plus
 from pairvdn.types import Maximum
 
 __all__ = [
-    "ITERATIONS",
-    "SWEEPS",
     "Maximum",
     "brute_force",
     "coordinate_ascent",

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from pairvdn import maximise
 from pairvdn.checks import require_above, require_at_least, require_one_of
 from pairvdn.maximise.eliminate import Edges, elimination_plan, widest
+from pairvdn.maximise.max_plus import ITERATIONS, SWEEPS
 from pairvdn.types import Maximum, PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.layout import below_or_beside, left_to_right, nearest
@@ -203,7 +204,7 @@ class FixedGraph(Graph):
         num_agents: int,
         *,
         exact: bool = True,
-        iterations: int = maximise.ITERATIONS,
+        iterations: int = ITERATIONS,
     ) -> None:
         require_at_least(1, iterations=iterations)
         edges = graph_edges(graph, num_agents)
@@ -233,7 +234,7 @@ class FixedGraph(Graph):
         width = self._width(1 + max(map(max, self.known)), num_actions)
         if width is not None:
             return Maximiser(f"eliminate, width {width}", exact=True)
-        name = f"max_plus, {self.iterations} iterations and {maximise.SWEEPS} sweeps"
+        name = f"max_plus, {self.iterations} iterations and {SWEEPS} sweeps"
         return Maximiser(name, exact=False)
 
     def _width(self, num_agents: int, num_actions: int) -> int | None:

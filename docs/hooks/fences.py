@@ -1,4 +1,4 @@
-"""Blocks: formulas, commands that are marked, and tables whose intervals break as a whole.
+"""Blocks: formulas, and commands that are marked.
 
 ```math          a formula in TeX; becomes MathML here, which browsers draw without a script
 ```bash long     commands that take long; tests only parse them
@@ -12,7 +12,6 @@ import latex2mathml.converter
 from mkdocs.config.defaults import MkDocsConfig
 
 MARKS = {"long": "takes long", "cluster": "on a cluster"}
-INTERVAL = re.compile(r"([\d.]) \[(-?[\d.,]*\d), (-?[\d.,]*\d)\]")
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -22,19 +21,13 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Show the mark of a block of commands as its title, and keep each interval in one line."""
-    titled = re.sub(
+    """Show the mark of a block of commands as its title."""
+    return re.sub(
         rf"^(\s*)```bash ({'|'.join(MARKS)})$",
         lambda fence: f'{fence[1]}```bash title="{MARKS[fence[2]]}"',
         markdown,
         flags=re.MULTILINE,
     )
-    return re.sub(r"^\|.*$", lambda row: _unbroken(row[0]), titled, flags=re.MULTILINE)
-
-
-def _unbroken(row: str) -> str:
-    """`6.25 [6.01, 6.49]`, which a browser may break before the bracket and nowhere else."""
-    return INTERVAL.sub("\\1 [\\2,\N{NO-BREAK SPACE}\\3]", row)
 
 
 def _formula(source: str, language: str, css_class: str, *_: Any, **__: Any) -> str:

@@ -1,4 +1,4 @@
-"""Blocks: formulas, commands that are marked, and tables whose intervals break as a whole.
+"""Blocks: formulas, commands that are marked, and tables whose intervals stay whole.
 
 ```math          a formula in TeX; becomes MathML here, which browsers draw without a script
 ```bash long     commands that take long; tests only parse them
@@ -12,7 +12,8 @@ import latex2mathml.converter
 from mkdocs.config.defaults import MkDocsConfig
 
 MARKS = {"long": "takes long", "cluster": "on a cluster"}
-INTERVAL = re.compile(r"([\d.]) \[(-?[\d.,]*\d), (-?[\d.,]*\d)\]")
+INTERVAL = re.compile(r"\[(-?[\d.,]*\d), (-?[\d.,]*\d)\]")
+MOST_COLUMNS = 7  # in a wider table intervals must break, or it does not fit a screen
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -22,7 +23,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Show the mark of a block of commands as its title, and keep each interval in one line."""
+    """Show the mark of a block of commands as its title, and keep intervals of tables whole."""
     titled = re.sub(
         rf"^(\s*)```bash ({'|'.join(MARKS)})$",
         lambda fence: f'{fence[1]}```bash title="{MARKS[fence[2]]}"',
@@ -34,7 +35,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def _unbroken(row: str) -> str:
     """`6.25 [6.01, 6.49]`, which a browser may break before the bracket and nowhere else."""
-    return INTERVAL.sub("\\1 [\\2,\N{NO-BREAK SPACE}\\3]", row)
+    wide = row.count("|") - 1 > MOST_COLUMNS
+    return row if wide else INTERVAL.sub("[\\1,\N{NO-BREAK SPACE}\\2]", row)
 
 
 def _formula(source: str, language: str, css_class: str, *_: Any, **__: Any) -> str:

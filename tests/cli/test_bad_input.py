@@ -26,7 +26,7 @@ CASES = [
     ("study run nonsense.toml", "nonsense.toml cannot be read: No such file or directory."),
     ("plot RUN --ylim 3", "--ylim must be two rising numbers"),
     ("plot RUN --ylim 3,1", "--ylim must be two rising numbers"),
-    ("plot RUN --formats gif", "--formats has no 'gif'; known are"),
+    ("plot RUN --formats exe", "--formats has no 'exe'; known are"),
     ("plot RUN --x days", "invalid choice"),
     ("plot RUN --smooth 0", "--smooth must be at least 1"),
     ("train nothing", "There is no preset 'nothing'; the nearest are "),

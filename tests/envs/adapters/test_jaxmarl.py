@@ -75,7 +75,9 @@ def test_the_names_of_directions_are_where_agents_go():
         }.items():
             action = env.action_names.index(direction)
             chosen = jnp.full(env.num_agents, action, jnp.int32)
-            _, after = step(jax.random.key(1), state, chosen)
+            # MPE moves agents with the speed that they had before the step.
+            later, _ = step(jax.random.key(1), state, chosen)
+            _, after = step(jax.random.key(2), later, chosen)
             moved = env.positions(after.observation, after.state) - place
             assert (sign * moved[:, axis] > 0).any(), (name, direction)
             assert jnp.abs(moved[:, axis]).sum() > jnp.abs(moved[:, 1 - axis]).sum()

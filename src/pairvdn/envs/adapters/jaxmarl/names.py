@@ -17,8 +17,9 @@ def or_numbers(names: Sequence[str], size: int) -> tuple[str, ...]:
 
 
 def particle_actions(env: Any) -> Sequence[str]:
-    """MPE without messages: the directions of a force."""
-    return ("stay", "left", "right", "down", "up")
+    """MPE: the directions of a force; no names if an agent sends messages instead of moving."""
+    moves = ("stay", "left", "right", "down", "up")
+    return moves if all(env.action_space(agent).n == len(moves) for agent in env.agents) else ()
 
 
 def spread_observations(env: Any) -> Sequence[str]:

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import sys
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -225,13 +224,9 @@ def test_a_damaged_best_is_kept_aside_with_a_warning(run: Path) -> None:
 
 def test_compare_says_that_a_best_is_damaged(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (run / "checkpoints" / "best" / "manifest.json").write_text("{}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
+    with pytest.warns(UserWarning, match="best is skipped: it is damaged"):
         assert main(["compare", str(run), "--episodes=1"]) == 0
-    shown = capsys.readouterr()
-    assert "best is skipped: it is damaged" in shown.err
-    assert shown.err.count("\n") == 1
-    assert " - " in shown.out
+    assert " - " in capsys.readouterr().out
 
 
 # Text files

@@ -203,7 +203,8 @@ def test_compare_over_tasks_needs_several_that_both_have(
     # The games have the same shapes, so that what was learned in one can be played in the other.
     others = [_moved(run, tmp_path / run.name, "penalty") for run in (vdn, iql)]
     runs = [vdn, iql, *others]
-    comparison = compare(runs, Settings(episodes=2))
+    with pytest.warns(UserWarning, match="env.name was climbing and is penalty"):
+        comparison = compare(runs, Settings(episodes=2))
     assert [row.task for row in comparison.rows] == ["climbing", "climbing", "penalty", "penalty"]
     by_task = [row.better.value for row in comparison.rows if row.method == "iql"]
     assert comparison.over_tasks["iql"].value == pytest.approx(np.mean(by_task))

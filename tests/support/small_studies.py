@@ -67,7 +67,7 @@ def metrics(storage: Storage | Path, cells: list[Cell]) -> dict[str, list[dict[s
         assert text is not None, run
         found[run] = [json.loads(line) for line in text.splitlines()]
         for line in found[run]:
-            del line["clock"]
+            del line["clock"], line["crc32"]
     return found
 
 

@@ -60,7 +60,7 @@ def test_help_says_what_a_flag_means_its_choices_and_its_default(
     assert "--method.hidden-sizes N,..." in shown
     assert "--env.num-agents N number of agents" in shown
     assert "default: 32,32" in shown
-    assert "--learner.name TEXT learner, one of paper, parallel, or your own" in shown
+    assert "--learner.name TEXT learner, one of paper, parallel, pqn, or your own" in shown
 
 
 def test_help_has_the_defaults_of_a_variant(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,8 @@
 """TOML: reading that refuses with one line, a writer, and tables with dotted keys."""
 
+import errno
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -29,7 +31,7 @@ def read_toml_file(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
         if not Path(path).is_file():  # a pipe would hang
-            raise FileNotFoundError(2, "there is no such file", str(path))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         return read_toml(Path(path).read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(str(path), error) from error

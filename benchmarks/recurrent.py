@@ -114,6 +114,7 @@ class Epochs:
         self.epoch, self.state = jax.jit(learner.epoch, donate_argnums=0), state
 
     def __call__(self) -> Any:
+        """The metrics of the next epoch."""
         self.state, metrics = self.epoch(self.state)
         return metrics
 

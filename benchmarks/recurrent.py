@@ -107,6 +107,18 @@ def compare(num_agents: int, methods: Sequence[str]) -> None:
         )
 
 
+class Epochs:
+    """One epoch after another, with the state donated: the replay is updated in place."""
+
+    def __init__(self, learner: Any, state: Any) -> None:
+        self.epoch, self.state = jax.jit(learner.epoch, donate_argnums=0), state
+
+    def __call__(self) -> Any:
+        """The metrics of the next epoch."""
+        self.state, metrics = self.epoch(self.state)
+        return metrics
+
+
 def schedules(name: str, method: str) -> None:
     """An epoch of each schedule: the same numbers of environments, steps and updates."""
     env = envs.make(name)
@@ -126,8 +138,7 @@ def schedules(name: str, method: str) -> None:
     for learner in learners.values():
         state = jax.jit(learner.init)(jax.random.PRNGKey(0))
         sizes.append(sum(leaf.nbytes for leaf in jax.tree.leaves(state)) / 1e6)
-        epoch = jax.jit(learner.epoch)
-        runs.append(lambda epoch=epoch, state=state: epoch(state))
+        runs.append(Epochs(learner, state))
         cpu_seconds(runs[-1])
     steps = 64 * 32 * 2
     for schedule, seconds, size in zip(learners, best_of(3, *runs), sizes, strict=True):

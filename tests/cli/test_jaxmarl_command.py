@@ -17,6 +17,7 @@ SMALL = [
     "--learner.rounds-per-epoch=1",
     "--learner.updates-per-round=1",
     "--learner.batch-size=4",
+    "--checkpoints.keep-replay",
     "--learner.replay-capacity=256",
     "--method.hidden-sizes=4",
 ]

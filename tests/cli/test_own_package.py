@@ -29,6 +29,7 @@ TINY = (
     "--learner.agent-steps-per-round=2",
     "--learner.updates-per-round=1",
     "--learner.random-agent-steps=4",
+    "--checkpoints.keep-replay",
     "--learner.replay-capacity=64",
     "--learner.batch-size=4",
     "--env.num-agents=4",

@@ -31,7 +31,8 @@ SMALL = [
     f"--{key.replace('_', '-')}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
     for key, value in copies.SMALL.items()
 ]
-GAME = ("climbing/pairvdn", *SMALL, "--evaluation.every=2", "--checkpoints.seconds=0")
+SAVED = ("--checkpoints.seconds=0", "--checkpoints.keep-replay")
+GAME = ("climbing/pairvdn", *SMALL, "--evaluation.every=2", *SAVED)
 COPIES = [sys.executable, str(Path(copies.__file__))]
 
 

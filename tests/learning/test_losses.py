@@ -72,14 +72,8 @@ def test_double_q_logs_the_value_of_the_actions_that_the_target_uses() -> None:
     """The target's own maximum would be a whole maximisation for a log."""
 
     def loss(double_q: bool) -> tuple[Array, Array]:
-        found, parts = td_loss(
-            Tabular(ONLINE),
-            Tabular(TARGET),
-            batch(discount=[0.5, 0.5]),
-            env=ENV,
-            penalty=squared,
-            double_q=double_q,
-        )
+        criterion = TransitionLoss(ENV, double_q=double_q)
+        found, parts = criterion(Tabular(ONLINE), Tabular(TARGET), batch(discount=[0.5, 0.5]))
         return found, parts.greedy_value
 
     # The target gives 8 to the online choice (1, 1) in seen 1, and 2 to (0, 0) in seen 0.

@@ -250,7 +250,7 @@ def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
     """Write the last line of the metrics of each run of a trial."""
     for name, end in zip(cell.runs(), ends, strict=True):
         line = {
-            "epoch": 1,
+            "epoch": 2,
             "diverged": False,
             "env_steps": 10,
             "updates": 4,
@@ -267,7 +267,9 @@ def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) 
         cells, [(1.0, 2.0), (9.0, -9.0), (3.0, 1.0), (50.0, 50.0)], strict=True
     ):
         diverged = returns == (50.0, 50.0)
-        lines = [{"evaluation": {"mean": one}, "diverged": diverged} for one in returns]
+        lines = [
+            {"evaluation": {"mean": one, "values": [one]}, "diverged": diverged} for one in returns
+        ]
         trial_metrics(tmp_path, cell, *lines)
     tuned = decide(row, SEARCH, cells, Folder(tmp_path))
     assert [trial.name[-1] for trial in tuned.trials] == ["2", "0", "1", "3"]

@@ -62,7 +62,9 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` is the inverse."""
-        trials = [dataclasses.asdict(trial) for trial in self.trials]
+        trials = [
+            dataclasses.asdict(trial) | {"values": list(trial.values)} for trial in self.trials
+        ]
         return {"fields": dict(self.best.fields), "trials": trials, "cost": dict(self.cost)}
 
     @staticmethod

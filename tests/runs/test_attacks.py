@@ -296,7 +296,7 @@ def test_a_flipped_digit_in_the_seeds_is_noticed(tmp_path: Path) -> None:
 
 
 def test_numbers_that_json_does_not_have_are_null_and_come_back_as_nan() -> None:
-    usual = {"epoch": 0, "env_steps": 1, "updates": 1, "diverged": True, "clock": {"seconds": 1}}
+    usual = {"epoch": 1, "env_steps": 1, "updates": 1, "diverged": True, "clock": {"seconds": 1}}
     line = to_line({**usual, "loss": float("inf"), "evaluation": {"mean": np.nan, "values": [1.0]}})
     json.loads(line, parse_constant=pytest.fail)
     (record,) = parse_metrics(line)
@@ -312,7 +312,7 @@ def test_a_checksum_is_of_the_whole_text() -> None:
 
 
 def test_metrics_of_every_epoch_are_read_back(run: Path) -> None:
-    assert [line["epoch"] for line in read_metrics(run)] == list(range(EPOCHS))
+    assert [line["epoch"] for line in read_metrics(run)] == list(range(1, EPOCHS + 1))
 
 
 # Symbolic links

@@ -104,7 +104,7 @@ def test_extended_without_its_replay_it_acts_to_refill_it(
     for one, first in zip(run_folders(run), before, strict=True):
         lines = metrics_without_clock(one)
         assert lines[:SHORT] == first
-        assert [line["epoch"] for line in lines] == list(range(LONG))
+        assert [line["epoch"] for line in lines] == list(range(1, LONG + 1))
         assert lines[-1]["updates"] == lines[SHORT - 1]["updates"] * LONG // SHORT
         # The steps that refilled the replay count.
         usual = lines[-1]["env_steps"] - lines[-2]["env_steps"]

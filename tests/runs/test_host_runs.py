@@ -159,5 +159,5 @@ def test_a_finished_run_is_extended(runs: Path, tmp_path: Path) -> None:
     assert sum("refilling it" in line for line in said) == 2  # one seed after the other
     for seed in (0, 1):
         lines = metrics_without_clock(run / f"seed-{seed}")
-        assert [line["epoch"] for line in lines] == [0, 1, 2]
+        assert [line["epoch"] for line in lines] == [1, 2, 3]
         assert lines[-1]["updates"] == 6

@@ -77,7 +77,7 @@ def _bytes(tree: Any) -> int:
 
 def _available() -> int:
     """The memory of all devices, or of this machine if the devices are its processors."""
-    statistics = [device.memory_stats() or {} for device in jax.devices()]
+    statistics = [device.memory_stats() or {} for device in jax.local_devices()]
     if all("bytes_limit" in one for one in statistics):
-        return sum(int(one["bytes_limit"]) for one in statistics)
+        return sum(int(one["bytes_limit"]) for one in statistics) * int(jax.process_count())
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

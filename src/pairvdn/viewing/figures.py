@@ -104,7 +104,7 @@ def draw_curves(
     """
     methods = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
     width, height = (2.9, 2.2) if len(panels) > 1 else (4.6, 2.8)
-    grid = grid_of(len(panels), width=width, height=height, legend=len(methods) + 1)
+    grid = grid_of(len(panels), width=width, height=height, legend=[*methods, RANDOM])
     for axes, panel in zip(grid.panels, panels, strict=True):
         _draw_curve_panel(axes, panel, methods, labels.y_range)
     for axes in grid.panels[:: grid.columns]:
@@ -251,7 +251,7 @@ def _draw_legend(grid: Grid, methods: Sequence[str], *, with_random: bool) -> No
         handles.append(Line2D([], [], color="black", linestyle=RANDOM_DASH, linewidth=0.9))
     grid.legend.legend(
         handles,
-        [*methods, RANDOM][: len(handles)],
+        [grid.wrapped(label) for label in [*methods, RANDOM][: len(handles)]],
         loc="center",
         ncols=grid.legend_columns,
         handlelength=3.2,

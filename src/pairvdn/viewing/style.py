@@ -33,6 +33,8 @@ _MOST_COLUMNS = 3
 _LETTERS_PER_INCH = 15  # of the smallest font
 _LINE_HEIGHT = 0.15  # inches of a line of such text
 _LEGEND_HEIGHT, _LEGEND_ENTRY = 0.26, 1.45  # inches of a line of a legend, and of an entry
+_LEGEND_HANDLE = 0.75  # inches beside the text of an entry
+_LEGEND_LETTERS = 24  # of an entry of that width
 _SETTINGS: Any = {
     "svg.hashsalt": "pairvdn",
     "svg.fonttype": "none",
@@ -94,27 +96,40 @@ class Grid(NamedTuple):
     columns: int
     legend: Axes | None
     legend_columns: int
+    legend_letters: int  # in a line of an entry
+
+    def wrapped(self, label: str) -> str:
+        """The label of an entry of the legend, in as many lines as it needs."""
+        return "\n".join(textwrap.wrap(label, self.legend_letters))
 
 
-def grid_of(count: int, *, width: float, height: float, legend: int = 0) -> Grid:
-    """`count` panels, each of this size in inches, and room for a legend of `legend` entries.
+def grid_of(count: int, *, width: float, height: float, legend: Sequence[str] = ()) -> Grid:
+    """`count` panels, each of this size in inches, and room for a legend with these labels.
 
-    The legend fills the last cell if exactly that one is free, else a row below the panels.
+    The legend fills the last cell if exactly that one is free and wide enough, else a row below the
+    panels.
     """
     columns = 2 if count == 4 else min(_MOST_COLUMNS, count)
     heights = [height] * -(-count // columns)
-    in_cell = legend > 0 and count > 1 and count % columns == columns - 1
-    legend_columns = 1 if in_cell else max(1, int(width * columns / _LEGEND_ENTRY))
+    longest = max(map(len, legend), default=0)
+    entry = _LEGEND_ENTRY
+    if longest > _LEGEND_LETTERS:
+        entry = _LEGEND_HANDLE + longest / _LETTERS_PER_INCH
+    in_cell = bool(legend) and count > 1 and count % columns == columns - 1 and entry <= width
+    legend_columns = 1 if in_cell else max(1, int(width * columns / entry))
+    room = width * (1 if in_cell else columns / legend_columns) - _LEGEND_HANDLE
+    letters = max(_LEGEND_LETTERS, int(room * _LETTERS_PER_INCH))
     if legend and not in_cell:
-        heights.append(_LEGEND_HEIGHT * -(-legend // legend_columns))
+        lines = max(len(textwrap.wrap(label, letters)) for label in legend)
+        heights.append(_LEGEND_HEIGHT * lines * -(-len(legend) // legend_columns))
     figure = Figure(figsize=(width * columns, sum(heights)), layout="constrained")
     cells = figure.add_gridspec(len(heights), columns, height_ratios=heights)
     panels = [figure.add_subplot(cells[divmod(index, columns)]) for index in range(count)]
     if not legend:
-        return Grid(figure, panels, columns, None, 0)
+        return Grid(figure, panels, columns, None, 0, 0)
     axes = figure.add_subplot(cells[-1, -1] if in_cell else cells[-1, :])
     axes.set_axis_off()
-    return Grid(figure, panels, columns, axes, legend_columns)
+    return Grid(figure, panels, columns, axes, legend_columns, letters)
 
 
 def annotate(figure: Figure, *, title: str = "", note: str, footer: str) -> None:

@@ -18,13 +18,13 @@ from pairvdn.envs import (
     seconds_per_step,
 )
 from pairvdn.evaluation import Recording, record_greedy, record_on_host
+from pairvdn.evaluation.host_recording import TooManyFramesError
 from pairvdn.runs.analysis.evaluate import Settings, env_for
 from pairvdn.runs.folder import seeds_of
 from pairvdn.runs.load import Loaded, load
 
-# A whole recording is held in memory; that of a host environment has pictures.
+# A whole recording is held in memory.
 _MOST = {"episodes": 100, "max_steps": 20_000}
-_MOST_PICTURES = 2_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,14 +57,14 @@ def record_both(
 ) -> list[RecordedRun]:
     """Record two runs from the same starts; they must play the same environment."""
     settings.require_most(**_MOST)
-    first, second = (load(one, settings.checkpoint, trust=trust) for one in (folder, other))
-    first_env, second_env = _env_for(first, settings), _env_for(second, settings)
-    if not _play_alike(first, second, first_env, second_env, seed=settings.seed):
+    runs = [load(one, settings.checkpoint, trust=trust) for one in (folder, other)]
+    envs = [_env_for(one, settings) for one in runs]
+    if not _play_alike(runs[0], runs[1], envs[0], envs[1], seed=settings.seed):
         raise ConfigError(
             f"{folder} and {other} do not play the same environment: "
-            f"{_text(first)} and {_text(second)}."
+            f"{_text(runs[0])} and {_text(runs[1])}."
         )
-    return [_record(first, first_env, settings), _record(second, second_env, settings)]
+    return [_record(one, env, settings) for one, env in zip(runs, envs, strict=True)]
 
 
 def _env_for(loaded: Loaded, settings: Settings) -> Task:
@@ -72,11 +72,6 @@ def _env_for(loaded: Loaded, settings: Settings) -> Task:
     env = env_for(loaded, settings.max_steps)
     if not isinstance(env, HostEnvironment):
         return env
-    if settings.episodes * env.max_steps > _MOST_PICTURES:
-        raise ConfigError(
-            f"{env.name} would give {settings.episodes * env.max_steps:,} pictures, and at most "
-            f"{_MOST_PICTURES:,} fit: choose --episodes and --max-steps."
-        )
     steps = {"env.max_steps": env.max_steps}
     try:
         return loaded.config.replace({**steps, "env.render_mode": "rgb_array"}).build_env()
@@ -86,16 +81,6 @@ def _env_for(loaded: Loaded, settings: Settings) -> Task:
 
 def _record(loaded: Loaded, env: Task, settings: Settings) -> RecordedRun:
     actions, observations = _names(env)
-    chosen: dict[str, Any] = {
-        "episodes": settings.episodes,
-        "seed": settings.seed,
-        "action_repeat": loaded.action_repeat,
-    }
-    recordings = (
-        record_on_host(env, loaded.value, **chosen)
-        if isinstance(env, HostEnvironment)
-        else record_greedy(env, loaded.value, **chosen)
-    )
     return RecordedRun(
         name=_name(loaded.folder.resolve()),
         environment=loaded.config.env.name,
@@ -108,8 +93,22 @@ def _record(loaded: Loaded, env: Task, settings: Settings) -> RecordedRun:
         observation_names=observations,
         measure_meanings=env.measure_meanings if isinstance(env, HasMeasureMeanings) else {},
         seconds_per_step=seconds_per_step(env),
-        recordings=recordings,
+        recordings=_recordings(loaded, env, settings),
     )
+
+
+def _recordings(loaded: Loaded, env: Task, settings: Settings) -> list[Recording]:
+    chosen: dict[str, Any] = {
+        "episodes": settings.episodes,
+        "seed": settings.seed,
+        "action_repeat": loaded.action_repeat,
+    }
+    if not isinstance(env, HostEnvironment):
+        return record_greedy(env, loaded.value, **chosen)
+    try:
+        return record_on_host(env, loaded.value, **chosen)
+    except TooManyFramesError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _name(folder: Path) -> str:

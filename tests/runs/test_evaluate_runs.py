@@ -26,7 +26,8 @@ from pairvdn.runs.analysis.curves import (
 from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate, moments
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.export import export
-from pairvdn.runs.folder import read_config, read_metrics
+from pairvdn.runs.folder import read_config
+from pairvdn.runs.metrics import read_metrics
 
 
 @pytest.fixture(scope="module")

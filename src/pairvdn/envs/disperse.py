@@ -92,6 +92,7 @@ class Disperse(Environment[DisperseState]):
         self, key: PRNGKey, state: DisperseState, actions: Int32[Array, " n"]
     ) -> tuple[DisperseState, TimeStep]:
         """Move and pay, then draw the next need."""
+        actions = self.as_actions(actions)
         present = jnp.sum(actions == state.needy, dtype=jnp.int32)
         reward = jnp.minimum(present - state.needed, 0).astype(jnp.float32) / NUM_AGENTS
         where_key, many_key = jax.random.split(key)

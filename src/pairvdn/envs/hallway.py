@@ -89,6 +89,7 @@ class Hallway(Environment[HallwayState]):
     ) -> tuple[HallwayState, TimeStep]:
         """Move all agents, then count the groups that arrive. Nothing is random."""
         del key
+        actions = self.as_actions(actions)
         moves = jnp.where(state.playing[GROUP_OF], jnp.asarray(DISPLACEMENTS)[actions], 0)
         places = jnp.clip(state.places + moves, 0, FURTHEST)
         everyone, someone = at_goal(places)

@@ -182,6 +182,7 @@ class Pursuit(Environment[PursuitState]):
         self, key: PRNGKey, state: PursuitState, actions: Int32[Array, " n"]
     ) -> tuple[PursuitState, TimeStep]:
         """Catch, then move."""
+        actions = self.as_actions(actions, no_op=STOP)
         may = jnp.take_along_axis(allowed(state), actions[:, None], axis=1)[:, 0]
         actions = jnp.where(may, actions, STOP)
         draws = jax.random.randint(key, (NUM_PREY,), 0, len(PREY_MOVES), jnp.int32)

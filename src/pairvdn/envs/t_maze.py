@@ -80,6 +80,7 @@ class TMaze(Environment[TMazeState]):
     ) -> tuple[TMazeState, TimeStep]:
         """Walk, or wait or turn at the junction."""
         del key
+        actions = self.as_actions(actions)
         at_junction = state.steps >= self.corridor
         turned = jnp.where(at_junction, jnp.asarray(SIDE)[actions], 0)
         after = TMazeState(state.cue, turned, state.steps + 1)

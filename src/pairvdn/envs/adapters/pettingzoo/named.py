@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from inspect import Parameter
@@ -119,7 +120,7 @@ def find(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     # Pygame prints a greeting on the standard output, which may have to be pure JSON.
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     parallel_env = _import("pettingzoo").ParallelEnv
-    if not all(map(str.isidentifier, name.split("."))):
+    if not re.fullmatch(r"\w+(\.\w+)*", name):
         raise ValueError("pettingzoo: needs a name, as in pettingzoo:mpe2.simple_spread_v3.")
     for full in (name, f"pettingzoo.{name}"):
         module = _module(full)

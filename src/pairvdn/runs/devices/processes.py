@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,6 +138,7 @@ def connect(
             "process_id": coordinator.process_id,
             "cluster_detection_method": "deactivate",
         }
+        _require_free_port(coordinator)
     with _time_limit(wait, coordinator):
         try:
             jax.distributed.initialize(
@@ -153,6 +155,19 @@ def connect(
             ) from error
     require_equal_devices()
     require_same_settings({**software(), **settings})
+
+
+def _require_free_port(coordinator: Coordinator) -> None:
+    """Raise `RunError` if process 0 cannot open its port, on which JAX may crash."""
+    if coordinator.process_id != 0:
+        return
+    try:
+        socket.create_server(("", int(coordinator.address.rpartition(":")[2]))).close()
+    except OSError as error:
+        raise RunError(
+            f"Process 0 cannot open the port of {coordinator.address} ({error.strerror}): choose "
+            "another one."
+        ) from error
 
 
 def require_same_settings(settings: Mapping[str, Any]) -> None:

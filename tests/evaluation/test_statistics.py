@@ -7,7 +7,7 @@ import pytest
 
 from pairvdn.evaluation.statistics import (
     bootstrap,
-    difference_of_means,
+    difference,
     interquartile_mean,
     mean_over_tasks,
     performance_profile,
@@ -137,13 +137,13 @@ def test_probability_of_improvement_is_the_mean_over_tasks() -> None:
 
 def test_the_difference_of_means_covers_the_truth_and_both_ends() -> None:
     low, high = np.array([0.0, 2.0]), np.array([10.0, 10.0])
-    assert difference_of_means([high], [low], rng=rng()) == (9.0, 8.0, 10.0)
-    assert difference_of_means([low], [low], rng=rng()) == (0.0, -2.0, 2.0)
+    assert difference([high], [low], rng=rng()) == (9.0, 8.0, 10.0)
+    assert difference([low], [low], rng=rng()) == (0.0, -2.0, 2.0)
     draw = np.random.default_rng(3)
     covered = 0
     for _ in range(200):
         one, other = draw.normal(1.0, 1.0, 20), draw.normal(0.0, 2.0, 10)
-        estimate = difference_of_means([one], [other], rng=rng(), resamples=500)
+        estimate = difference([one], [other], rng=rng(), resamples=500)
         covered += estimate.low <= 1.0 <= estimate.high
     assert 0.85 < covered / 200 < 0.99
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from pairvdn.config.errors import ConfigError
-from pairvdn.studies import fill, read_summary, study_from, study_table, to_csv, to_markdown
+from pairvdn.studies import (
+    claims_table,
+    fill,
+    read_summary,
+    study_from,
+    study_table,
+    to_csv,
+    to_markdown,
+)
 from pairvdn.studies.study import Study
 
 NUMBER = {"mean": 5.0, "sd": 1.0, "low": 4.0, "high": 6.0, "values": [4.0, 6.0]}
@@ -140,3 +148,69 @@ def test_a_page_is_filled_and_an_old_table_replaced() -> None:
     assert filled.startswith("before\n<!-- table:dcg-factors -->\n\n|  | seeds | return |\n")
     assert filled.endswith("| `ring/exact` | 2 | 5.00 [4.00, 6.00] |\n\n<!-- /table -->\nafter\n")
     assert fill(filled, lambda _: {"ring/exact": ROW}) == filled
+
+
+CLAIM = {"row": "left/a", "than": "left/b", "path": "return"}
+
+
+def with_values(*values: float, late: tuple[float, ...] = ()) -> dict[str, Any]:
+    moments = {"1": {"values": [0.0] * len(values)}, "9": {"values": list(late)}}
+    return {**ROW, "return": {**NUMBER, "values": list(values)}, "measures": {"height": moments}}
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "difference", "verdict"),
+    [
+        ([8, 9], [4, 6], "3.50 [2.00, 5.00]", "holds"),
+        ([4, 6], [8, 9], "-3.50 [-5.00, -2.00]", "the opposite holds"),
+        ([4, 6], [4, 6], "0.00 [-2.00, 2.00]", "not shown"),
+        ([9], [4, 6], "–", "not run"),
+    ],
+)
+def test_a_claim_holds_if_its_interval_excludes_zero(
+    mine: list[float], others: list[float], difference: str, verdict: str
+) -> None:
+    study = by_row(claims={"a beats b": CLAIM})
+    rows = {"left/a": with_values(*mine), "left/b": with_values(*others)}
+    line = ["a beats b", "`left/a` - `left/b`", "return", difference, verdict]
+    assert claims_table(study, rows)[1:] == [line]
+
+
+def test_claims_about_gains_and_steadiness() -> None:
+    gain = {**CLAIM, "path": "measures.height.9", "minus": "measures.height.1"}
+    study = by_row(claims={"gains": gain, "unsteady": {**CLAIM, "statistic": "sd"}})
+    rows = {
+        "left/a": with_values(0.0, 8.0, late=(3.0, 3.0)),
+        "left/b": with_values(4.0, 4.0, late=(1.0, 1.0)),
+    }
+    gains, unsteady = claims_table(study, rows)[1:]
+    assert gains[2:] == ["measures.height.9 - measures.height.1", "2.00 [2.00, 2.00]", "holds"]
+    assert unsteady[2:4] == ["sd of return", "5.66 [0.00, 5.66]"]
+    assert unsteady[4] == "not shown"
+
+
+def test_a_claim_about_rows_that_are_not_run_yet() -> None:
+    study = by_row(claims={"a beats b": CLAIM})
+    assert claims_table(study, {"left/a": ROW})[1][-2:] == ["–", "not run"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"than": "left/c"}, "has no row 'left/c'"),
+        ({"statistic": "median"}, "must be one of 'mean', 'sd'"),
+        ({"paths": "return"}, "has no key 'paths'"),
+    ],
+)
+def test_a_wrong_claim_is_named(changes: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        by_row(claims={"a beats b": {**CLAIM, **changes}})
+
+
+def test_a_page_is_filled_with_claims() -> None:
+    page = "<!-- claims:paper-table -->\n<!-- /claims -->\n"
+    filled = fill(page, lambda _: {})
+    assert (
+        "| PairVDN builds higher than VDN | `no-rotation/pairvdn` - `no-rotation/vdn` |" in filled
+    )
+    assert fill(filled, lambda _: {}) == filled

@@ -14,6 +14,7 @@ from pairvdn.runs.errors import FolderError
 from pairvdn.studies import (
     ResultsFile,
     Study,
+    claims_table,
     fill,
     read_summary,
     study_table,
@@ -38,7 +39,7 @@ def table_main(arguments: Sequence[str]) -> int:
         type=Path,
         metavar="PAGE",
         help="fill the tables of Markdown pages, or folders of pages, from --results FOLDER: each "
-        "between <!-- table:STUDY --> and <!-- /table -->",
+        "between <!-- table:STUDY --> and <!-- /table -->; claims:STUDY for its claims",
     )
     given = parser.parse_all(arguments)
     if given.write:
@@ -82,6 +83,8 @@ def print_table(study: Study, results: ResultsFile) -> None:
     if note := _note(stored):
         print(f"**{note}**\n")
     print(to_markdown(study_table(study, stored["rows"])))
+    if study.claims:
+        print(to_markdown(claims_table(study, stored["rows"])))
     print(
         "Brackets are 95 % bootstrap intervals over training seeds, or over episodes of one seed."
     )

@@ -63,6 +63,11 @@ def mean_over_tasks(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
     return np.asarray(np.mean([np.mean(scores, axis=-1) for scores in tasks], axis=0))
 
 
+def deviation_over_tasks(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
+    """The sample deviation over seeds, then the mean over tasks: how unsteady a method is."""
+    return np.asarray(np.mean([np.std(scores, axis=-1, ddof=1) for scores in tasks], axis=0))
+
+
 def interquartile_mean(tasks: list[Resamples]) -> Float[np.ndarray, "*samples"]:
     """The mean of the middle half of all scores of all tasks.
 
@@ -94,22 +99,23 @@ def bootstrap(
     return Estimate(value, *_interval(drawn, confidence))
 
 
-def difference_of_means(
+def difference(
     tasks: Sequence[Scores],
     others: Sequence[Scores],
+    statistic: Statistic = mean_over_tasks,
     *,
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """The mean of one method less the mean of the other; seeds are resampled independently."""
+    """The statistic of one method less that of the other; seeds are resampled independently."""
     count = len(tasks)
 
-    def difference(both: list[Resamples]) -> Float[np.ndarray, "*samples"]:
-        return np.asarray(mean_over_tasks(both[:count]) - mean_over_tasks(both[count:]))
+    def subtracted(both: list[Resamples]) -> Float[np.ndarray, "*samples"]:
+        return np.asarray(statistic(both[:count]) - statistic(both[count:]))
 
     return bootstrap(
-        [*tasks, *others], difference, rng=rng, resamples=resamples, confidence=confidence
+        [*tasks, *others], subtracted, rng=rng, resamples=resamples, confidence=confidence
     )
 
 

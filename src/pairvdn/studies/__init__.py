@@ -1,6 +1,7 @@
 """Studies: many runs from one TOML file, their raw results as JSON, and tables of them."""
 
 from pairvdn.studies.cells import Cell, Event, OnEvent, Resources, Status
+from pairvdn.studies.claims import claims_table
 from pairvdn.studies.executors import Executor, Here, Processes, run_cells
 from pairvdn.studies.ray_cluster import RayCluster
 from pairvdn.studies.read import read_study, shipped_names, study_from
@@ -31,6 +32,7 @@ __all__ = [
     "Tuned",
     "aggregate",
     "aggregate_table",
+    "claims_table",
     "fill",
     "read_study",
     "read_summary",

@@ -1,26 +1,25 @@
 """Reading a study from its TOML file; docs/studies.md describes the format."""
 
-import itertools
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pairvdn.checks import hint, shown
-from pairvdn.config.config import Config, General
+from pairvdn.config.config import Config
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.registry import require_trust
 from pairvdn.config.schema import convert
-from pairvdn.config.toml import flat, read_toml, read_toml_file
-from pairvdn.envs import is_external
+from pairvdn.config.toml import read_toml, read_toml_file
 from pairvdn.runs.analysis.evaluate import Settings
 from pairvdn.studies.cells import Resources
-from pairvdn.studies.records import record_from, require_keys, table_of
+from pairvdn.studies.records import Record, record_from, require_keys, table_of
+from pairvdn.studies.rows import folder_name, read_pairs, read_rows, read_tasks
 from pairvdn.studies.search import Search, read_search
 from pairvdn.studies.study import (
     FIGURES,
     Aggregation,
+    Claim,
     Figure,
     Overview,
     Reference,
@@ -39,11 +38,9 @@ _PLAIN_KEYS = {
 _KEYS = (
     *_PLAIN_KEYS,
     *("seeds", "fields", "vary", "tasks", "rows"),
-    *("evaluation", "columns", "references", "versus", "aggregate", "figures", "resources", "tune"),
+    *("evaluation", "columns", "references", "versus", "claims", "aggregate", "figures"),
+    *("resources", "tune"),
 )
-_MOST_SEEDS = 10_000  # of a row
-# Characters of folder names that shells and file systems accept without quotes.
-_NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -81,14 +78,14 @@ def study_from(name: str, given: Mapping[str, Any], *, trust: bool = True) -> St
         key: convert(key, kind, given[key]) for key, kind in _PLAIN_KEYS.items() if key in given
     }
     side_by_side = plain.pop("side_by_side", False)
-    tasks = _tasks(given.get("tasks", {}))
-    pairs = _pairs(tasks, plain.get("methods", ()), plain.pop("without", ()))
-    rows = _rows(given, pairs, side_by_side)
+    tasks = read_tasks(given.get("tasks", {}))
+    pairs = read_pairs(tasks, plain.get("methods", ()), plain.pop("without", ()))
+    rows = read_rows(given, pairs, side_by_side)
     if not trust:
         for row in rows.values():
             require_trust(row.names())
     if "methods" in plain:
-        plain["methods"] = tuple(map(_folder_name, plain["methods"]))  # as rows are labelled
+        plain["methods"] = tuple(map(folder_name, plain["methods"]))  # as rows are labelled
     study = Study(
         name=name,
         rows=rows,
@@ -111,8 +108,15 @@ def _require_sound(study: Study, *, varied: bool) -> None:
         if isinstance(figure, Overview) and study.aggregate is None:
             raise ConfigError(f"figures.{name} needs a table [aggregate]; see docs/studies.md.")
         for row in getattr(figure, "rows", ()):
-            if row not in study.rows:
-                raise ConfigError(f"figures.{name} has no row {row!r}; {hint(row, study.rows)}")
+            _require_row(study, f"figures.{name}", row)
+    for text, claim in study.claims.items():
+        for row in (claim.row, claim.than):
+            _require_row(study, f"claims.{text!r}", row)
+
+
+def _require_row(study: Study, key: str, row: str) -> None:
+    if row not in study.rows:
+        raise ConfigError(f"{key} has no row {row!r}; {hint(row, study.rows)}")
 
 
 def _require_aggregate(study: Study, aggregate: Aggregation) -> None:
@@ -167,127 +171,6 @@ def _require_trials(row: Row, config: Config, search: Search) -> None:
         raise ConfigError(f"{row.name!r} is in the folder of trials; use another name than tune.")
 
 
-def _tasks(given: Any) -> dict[str, Mapping[str, Any]]:
-    """Tasks with their changed fields: a list of environments, or a table of fields for each."""
-    if isinstance(given, list):
-        names: tuple[str, ...] = convert("tasks", tuple[str, ...], given)
-        return {_folder_name(name): {"env.name": name} for name in names}
-    return {
-        name: {"env.name": name, **_fields(f"tasks.{name}", fields, also=("env.name",))}
-        for name, fields in table_of("tasks", given).items()
-    }
-
-
-def _pairs(
-    tasks: Mapping[str, Mapping[str, Any]], methods: tuple[str, ...], without: tuple[str, ...]
-) -> dict[str, tuple[Mapping[str, Any], str]]:
-    """TASK/METHOD -> the task's fields and the method, for all pairs but those of `without`."""
-    if bool(tasks) != bool(methods):
-        raise ConfigError("tasks and methods belong together: each method is trained on each task.")
-    pairs = {
-        f"{task}/{_folder_name(method)}": (fields, method)
-        for (task, fields), method in itertools.product(tasks.items(), methods)
-    }
-    if len(pairs) < len(tasks) * len(methods):
-        raise ConfigError("methods: two of them have the same name; name each method once.")
-    for name in without:
-        if name not in pairs:
-            raise ConfigError(f"without has no row {name!r}; {hint(name, pairs)}")
-        del pairs[name]
-    return pairs
-
-
-def _rows(
-    given: Mapping[str, Any],
-    pairs: Mapping[str, tuple[Mapping[str, Any], str]],
-    side_by_side: bool,
-) -> dict[str, Row]:
-    """Every pair of task and method with every combination of `vary`, then the rows by name."""
-    shared = _fields("fields", given.get("fields", {}))
-    seeds = _seeds("seeds", given.get("seeds", 1))
-    rows: dict[str, Row] = {}
-    varied = _vary(given.get("vary", {}))
-    for pair, (fields, method) in pairs.items():
-        own = {key: value for key, value in fields.items() if key != "env.name"}
-        env = fields["env.name"]
-        outside = {"method.name": method} if is_external(env) else {}
-        for values in itertools.product(*varied.values()):
-            chosen = dict(zip(varied, values, strict=True))
-            name = f"{pair}/{_variant(chosen)}" if chosen else pair
-            if name in rows:
-                raise ConfigError(f"Two rows have the name {name}; is a value given twice?")
-            preset = env if outside else f"{env}/{method}"
-            rows[name] = Row(
-                name, preset, {**shared, **outside, **own, **chosen}, seeds, side_by_side
-            )
-    for name, table in table_of("rows", given.get("rows", {})).items():
-        own = dict(table_of(f"rows.{name}", table))
-        if "preset" not in own:
-            raise ConfigError(
-                f"rows.{name} needs a preset, ENV/METHOD; see `pairvdn list presets`."
-            )
-        preset = convert(f"rows.{name}.preset", str, own.pop("preset"))
-        own_seeds = _seeds(f"rows.{name}.seeds", own.pop("seeds")) if "seeds" in own else seeds
-        fields = _fields(f"rows.{name}", own, also=("method.name", "env.name"))
-        rows[name] = Row(name, preset, {**shared, **fields}, own_seeds, side_by_side)
-    if not rows:
-        raise ConfigError("A study needs rows, or tasks and methods.")
-    for name in rows:
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"row {name!r} must be letters, digits and .,=+-_ between slashes.")
-    return rows
-
-
-def _seeds(key: str, value: Any) -> tuple[int, ...]:
-    """A list of seeds, or a number of seeds from 0 on."""
-    seeds = convert(key, int | tuple[int, ...], value)
-    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
-        raise ConfigError(f"{key} must be at most {_MOST_SEEDS}, not {shown(seeds)}.")
-    seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
-    if not seeds:
-        raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")
-    try:
-        for seed in (min(seeds), max(seeds)):
-            General(seed=seed)  # checks the range
-    except ValueError as error:
-        raise ConfigError(f"{key}: {one_line(error)}") from error
-    return seeds
-
-
-# Fields that a study sets by keys of its own.
-_ELSEWHERE = {"seed": "use seeds", "env.name": "use tasks", "method.name": "use methods"}
-
-
-def _fields(key: str, value: Any, also: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Dotted fields, from tables as in a config or from dotted keys."""
-    fields = flat(table_of(key, value))
-    for field in fields:
-        if field in _ELSEWHERE and field not in also:
-            raise ConfigError(f"{key}.{field} is not allowed here; {_ELSEWHERE[field]}.")
-    return fields
-
-
-def _vary(value: Any) -> dict[str, tuple[Any, ...]]:
-    varied = _fields("vary", value)
-    for field, values in varied.items():
-        if not isinstance(values, list) or not values:
-            raise ConfigError(f"vary.{field} must be a list of values to try, not {shown(values)}.")
-    return {field: tuple(values) for field, values in varied.items()}
-
-
-def _variant(chosen: Mapping[str, Any]) -> str:
-    return ",".join(f"{field}={_folder_name(_short(value))}" for field, value in chosen.items())
-
-
-def _short(value: Any) -> str:
-    return "-".join(map(str, value)) if isinstance(value, list) else str(value).lower()
-
-
-def _folder_name(text: str) -> str:
-    """The text with dashes for characters that shells and file systems do not accept."""
-    return re.sub(r"[^\w.,=+-]", "-", text)
-
-
 def _columns(key: str, value: Any) -> dict[str, str]:
     columns = {
         head: convert(f"{key}.{head}", str, path) for head, path in table_of(key, value).items()
@@ -297,11 +180,14 @@ def _columns(key: str, value: Any) -> dict[str, str]:
     return columns
 
 
-def _references(key: str, value: Any) -> dict[str, Reference]:
-    return {
-        name: record_from(f"{key}.{name}", Reference, one)
-        for name, one in table_of(key, value).items()
-    }
+def _records(kind: type[Record]) -> Callable[[str, Any], dict[str, Record]]:
+    """The reader of a table of records."""
+
+    def read(key: str, value: Any) -> dict[str, Record]:
+        given = table_of(key, value)
+        return {name: record_from(f"{key}.{name}", kind, one) for name, one in given.items()}
+
+    return read
 
 
 def _figures(key: str, value: Any) -> dict[str, Figure]:
@@ -319,8 +205,9 @@ def _figure(key: str, value: Any) -> Figure:
 _SECTIONS: dict[str, Any] = {
     "evaluation": lambda key, value: record_from(key, Settings, value),
     "columns": _columns,
-    "references": _references,
+    "references": _records(Reference),
     "versus": lambda key, value: record_from(key, Versus, value),
+    "claims": _records(Claim),
     "aggregate": lambda key, value: record_from(key, Aggregation, value),
     "figures": _figures,
     "resources": lambda key, value: record_from(key, Resources, value),

@@ -3,7 +3,7 @@
 import dataclasses
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pairvdn.checks import hint, require_at_least
 from pairvdn.config.config import Config
@@ -95,6 +95,21 @@ class Versus:
 
     row: str
     path: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A statement that the number at `path` is greater in `row` than in `than`.
+
+    With `minus`, the number at that path is subtracted in each seed: a gain. `statistic` is the
+    mean over seeds, or their standard deviation.
+    """
+
+    row: str
+    than: str
+    path: str
+    minus: str = ""
+    statistic: Literal["mean", "sd"] = "mean"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,6 +208,7 @@ class Study:
     methods: tuple[str, ...] = ()
     references: Mapping[str, Reference] = dataclasses.field(default_factory=dict)
     versus: Versus | None = None
+    claims: Mapping[str, Claim] = dataclasses.field(default_factory=dict)
     aggregate: Aggregation | None = None
     figures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
     resources: Resources = dataclasses.field(default_factory=Resources)

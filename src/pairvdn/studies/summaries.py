@@ -7,6 +7,7 @@ from typing import Any
 
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import convert
+from pairvdn.studies.claims import claims_table
 from pairvdn.studies.read import read_file, read_study
 from pairvdn.studies.records import record_from, require_keys
 from pairvdn.studies.standings import aggregate_table
@@ -14,7 +15,7 @@ from pairvdn.studies.tables import Lines, Rows, at, number, study_table, to_mark
 
 ResultsOf = Callable[[str], Rows]  # the results of a study, by its name
 
-_MARKED = re.compile(r"(<!-- table:([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- (table|claims):([\w-]+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,10 +85,17 @@ def markdown_of(name: str, results_of: ResultsOf) -> str:
 
 
 def fill(page: str, results_of: ResultsOf) -> str:
-    """A page with its tables, each between `<!-- table:STUDY -->` and `<!-- /table -->`."""
-    return _MARKED.sub(
-        lambda table: f"{table[1]}\n{markdown_of(table[2], results_of)}\n{table[3]}", page
-    )
+    """A page with its tables: between `<!-- table:STUDY -->` and `<!-- /table -->`, or `claims`."""
+
+    def filled(table: re.Match[str]) -> str:
+        before, kind, name, after = table.groups()
+        if kind == "claims":
+            text = to_markdown(claims_table(read_study(name), results_of(name)))
+        else:
+            text = markdown_of(name, results_of)
+        return f"{before}\n{text}\n{after}"
+
+    return _MARKED.sub(filled, page)
 
 
 def _comparison(lines: tuple[Line, ...], results_of: ResultsOf) -> Lines:

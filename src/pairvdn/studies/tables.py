@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pairvdn.evaluation import Estimate, difference_of_means, probability_of_improvement
+from pairvdn.evaluation import Estimate, difference, probability_of_improvement
 from pairvdn.studies.search import fields_text
 from pairvdn.studies.study import Study, Versus
 
@@ -159,7 +159,7 @@ def _columns(study: Study, known: Rows) -> dict[str, Cell]:
     if study.versus is not None:
         versus = study.versus
         columns[f"more than `{versus.row}`"] = lambda _, row: _compared(
-            known, row, versus, difference_of_means
+            known, row, versus, difference
         )
         columns[f"P(more than `{versus.row}`)"] = lambda _, row: _compared(
             known, row, versus, probability_of_improvement

@@ -184,7 +184,7 @@ def test_claims_about_gains_and_steadiness() -> None:
         "left/b": with_values(4.0, 4.0, late=(1.0, 1.0)),
     }
     gains, unsteady = claims_table(study, rows)[1:]
-    assert gains[2:] == ["measures.height.9 - measures.height.1", "2.00 [2.00, 2.00]", "holds"]
+    assert gains[2:] == ["height.9 - height.1", "2.00 [2.00, 2.00]", "holds"]
     assert unsteady[2:4] == ["sd of return", "5.66 [0.00, 5.66]"]
     assert unsteady[4] == "not shown"
 
@@ -211,6 +211,7 @@ def test_a_page_is_filled_with_claims() -> None:
     page = "<!-- claims:paper-table -->\n<!-- /claims -->\n"
     filled = fill(page, lambda _: {})
     assert (
-        "| PairVDN builds higher than VDN | `no-rotation/pairvdn` - `no-rotation/vdn` |" in filled
+        "| PairVDN builds higher than VDN, t = 1000 | `no-rotation/pairvdn` - `no-rotation/vdn` |"
+        in filled
     )
     assert fill(filled, lambda _: {}) == filled

@@ -54,5 +54,5 @@ def _scores(rows: Rows, row: str, claim: Claim) -> Scores:
 
 
 def _number(claim: Claim) -> str:
-    path = f"{claim.path} - {claim.minus}" if claim.minus else claim.path
-    return f"sd of {path}" if claim.statistic == "sd" else path
+    paths = [path.removeprefix("measures.") for path in (claim.path, claim.minus) if path]
+    return ("sd of " if claim.statistic == "sd" else "") + " - ".join(paths)

@@ -7,6 +7,7 @@ Box2D, which the extra `dev` installs.
 """
 
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from box2d_world import Box2DWorld, start_like
 
 
-def as_state(world: Box2DWorld, like: BoxJumpState, step: int) -> BoxJumpState:
+def as_state(world: Box2DWorld, like: BoxJumpState, shown: float, step: int) -> BoxJumpState:
     """The Box2D world as our state, to compute observations and measures from; never stepped."""
     x, y, angle = world.places
     vx, vy = world.velocities
@@ -41,21 +42,34 @@ def as_state(world: Box2DWorld, like: BoxJumpState, step: int) -> BoxJumpState:
         jax.tree.structure(like.bodies), [np.asarray(field, np.float32) for field in fields]
     )
     return eqx.tree_at(
-        lambda s: (s.bodies, s.calm, s.fallen, s.best, s.steps),
+        lambda s: (s.bodies, s.calm, s.could_jump, s.fallen, s.best, s.shown, s.steps),
         like,
-        (bodies, np.int32(world.calm), world.fallen, np.float32(world.best), np.int32(step)),
+        (
+            bodies,
+            np.int32(world.calm),
+            world.could_jump,
+            world.fallen,
+            np.float32(world.best),
+            np.float32(shown),
+            np.int32(step),
+        ),
     )
 
 
 class Replayer:
     """One trained policy, played in Box2D."""
 
-    def __init__(self, run: Path, max_steps: int) -> None:
-        loaded = load(run)
+    def __init__(self, run: Path, max_steps: int, iterations: int | None, checkpoint: str) -> None:
+        loaded = load(run, checkpoint=checkpoint)
         env = env_for(loaded, max_steps)
         assert isinstance(env, BoxJump)
         self.env, self.action_repeat = env, loaded.action_repeat
         parameters, value = env.parameters, loaded.value
+        self.parameters = parameters
+        if iterations is not None:
+            self.parameters = dataclasses.replace(
+                parameters, velocity_iterations=iterations, position_iterations=iterations
+            )
 
         @jax.jit
         def act(state: BoxJumpState) -> Any:
@@ -70,15 +84,21 @@ class Replayer:
         """One episode: the best height after 400 and after all steps, and the synchrony."""
         fresh, _ = self.env.reset(jax.random.key(seed))
         fresh = jax.tree.map(np.asarray, fresh)
-        world = start_like(fresh, self.env.parameters)
+        world = start_like(fresh, self.parameters)
         heights, together, loaded = {}, 0.0, 0.0
+        shown = counted = float(fresh.shown)
+        best = float(fresh.best)
         for step in range(self.env.max_steps):
-            state = as_state(world, fresh, step)
+            state = as_state(world, fresh, shown, step)
             if step % self.action_repeat == 0:
                 actions = np.asarray(self.act(state))
             share = self.shares(state, actions)["synchrony"]
             together, loaded = together + float(share.part), loaded + float(share.whole)
             world.step(actions)
+            if self.parameters.best_lags:
+                shown, counted, best = counted, best, max(best, world.best)
+            else:
+                shown = world.best
             heights[step + 1] = max(world.best, 0.0)
         return {
             "best_height@400": heights[min(400, len(heights))],
@@ -99,6 +119,13 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--episodes", type=int, default=32)
     parser.add_argument("--max-steps", type=int, default=1000)
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        help="of Box2D's velocity and position solvers, 30 in the authors' code; default: as in "
+        "the environment",
+    )
+    parser.add_argument("--checkpoint", choices=["last", "best"], default="last")
     parser.add_argument("--json", type=Path, help="also write the summary to this file")
     given = parser.parse_args()
     for folder in given.runs:
@@ -108,7 +135,7 @@ def main() -> None:
     for folder in given.runs:
         seeds: list[dict[str, np.ndarray]] = []
         for run in run_folders(folder):
-            replayer = Replayer(run, given.max_steps)
+            replayer = Replayer(run, given.max_steps, given.iterations, given.checkpoint)
             played = [replayer.play(seed) for seed in range(given.episodes)]
             seeds.append({name: np.array([one[name] for one in played]) for name in played[0]})
             means = {name: round(float(np.nanmean(ones)), 3) for name, ones in seeds[-1].items()}

@@ -47,6 +47,7 @@ class Box2DWorld:
         self.boxes = [self._box(*map(float, place)) for place in zip(*places, strict=True)]
         n = len(self.boxes)
         self.calm = np.zeros(n, int)
+        self.could_jump = np.zeros(n, bool)  # in the last physics step
         self.fallen = np.zeros(n, bool)
         self.best = parameters.best_start
 
@@ -71,7 +72,7 @@ class Box2DWorld:
 
     def _physics_step(self, actions: Any) -> None:
         parameters = self.parameters
-        can_jump = self.can_jump
+        can_jump = self.could_jump = self.can_jump
         for i, (box, action) in enumerate(zip(self.boxes, np.asarray(actions), strict=True)):
             vx = box.linearVelocity.x
             if action == LEFT and vx >= -parameters.walk_speed:

@@ -7,7 +7,7 @@ normalisation, λ 0.85, discount 0.99, rewards times 10, 4 passes of 16 minibatc
 environments, RAdam 2.5e-4 falling to 0, gradients clipped to 1, epsilon 1 to 0.01 over the first
 tenth. An episode that ends, for any reason, is not bootstrapped, as in theirs.
 
-Ours are the preset of JaxMARL's environments with the flags in `OURS`. Both play the same adapted
+Ours are the preset `jaxmarl:HeuristicEnemySMAX/smax` with each method. Both play the same adapted
 environment; a win is an episode whose last reward is at least 1, as in JaxMARL. Every row is saved
 while it trains and resumed by the same command; finished rows are skipped. It needs
 `pip install 'pairvdn[jaxmarl]'`.
@@ -17,6 +17,7 @@ while it trains and resumed by the same command; finished rows are skipped. It n
 
 import argparse
 import json
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -30,31 +31,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pairvdn import envs
 from pairvdn.acting import GreedyPolicy, Observer, Policy, rollout
-from pairvdn.config import load_preset
+from pairvdn.config import Config, load_preset
 from pairvdn.runs import load, read_metrics, resume, run_folders, train
 
 ENVIRONMENTS, STEPS, WINDOW, PASSES, MINIBATCHES = 128, 128, 4, 4, 16
 DISCOUNT, TRACE, SCALE, RATE, CLIP = 0.99, 0.85, 10.0, 2.5e-4, 1.0
-SETTINGS = {"see_enemy_actions": True, "walls_cause_death": True, "attack_mode": "closest"}
-OURS: dict[str, Any] = {
-    "method.encoder": "gru",
-    "method.encoder_size": 128,
-    "method.hidden_sizes": (128,),
-    "method.layer_norm": True,
-    "learner.name": "pqn",
-    "learner.num_envs": 128,
-    "learner.agent_steps_per_round": 32,
-    "learner.burn_in": 4,
-    "learner.passes_per_round": 4,
-    "learner.batch_size": 1024,
-    "learner.trace_decay": 0.85,
-    "learner.rounds_per_epoch": 4,
-    "optimiser.name": "radam",
-    "optimiser.learning_rate": 5e-4,
-    "optimiser.decay_to": 0.01,
-}
+ENV = "jaxmarl:HeuristicEnemySMAX"
 Tree = Any
 
 
@@ -115,28 +98,25 @@ class Recipe:
         return x.reshape(x.shape[0], -1, x.shape[-1])
 
     def init(self, key: Any) -> Tree:
-        """Parameters, statistics, optimiser, environments, and an empty window."""
-        key, reset_key, network_key = jax.random.split(key, 3)
+        """Parameters, statistics, optimiser, environments, and a first window."""
+        key, reset_key, network_key, play_key = jax.random.split(key, 4)
         env_state, told = jax.vmap(self.env.reset)(jax.random.split(reset_key, ENVIRONMENTS))
         hidden = jnp.zeros((ENVIRONMENTS * self.env.num_agents, self.width))
         fresh = jnp.ones(ENVIRONMENTS, bool)
         seen = self.inputs(told.observation[None])
         variables = self.network.init(network_key, hidden, seen, self.rows(fresh)[None], False)
-        start = (
-            variables,
-            self.optimiser.init(variables["params"]),
-            (env_state, told, hidden, fresh),
-        )
-        shape = jax.eval_shape(lambda s: self.play(*s, jnp.float32(1), key)[1], start[::2])
-        window = jax.tree.map(lambda leaf: jnp.zeros((WINDOW, *leaf.shape[1:]), leaf.dtype), shape)
-        return (*start, window, key, jnp.int32(0))
+        stream = (env_state, told, hidden, fresh)
+        # The first window is played at random: one of zeros would allow no action.
+        stream, window = self.play(variables, stream, jnp.float32(1), play_key, WINDOW)
+        slopes = self.optimiser.init(variables["params"])
+        return variables, slopes, stream, window, key, jnp.int32(0)
 
     def rows(self, per_env: Any) -> Any:
         """[..., envs] repeated for every agent."""
         return jnp.repeat(per_env, self.env.num_agents, axis=-1)
 
-    def play(self, variables: Any, stream: Any, epsilon: Any, key: Any) -> Any:
-        """`STEPS` steps of all environments."""
+    def play(self, variables: Any, stream: Any, epsilon: Any, key: Any, length: int) -> Any:
+        """So many steps of all environments."""
 
         def step(stream: Any, key: Any) -> Any:
             env_state, told, hidden, fresh = stream
@@ -158,7 +138,7 @@ class Recipe:
             new_state, new = jax.vmap(optax.tree.where)(ended, resets, (new_state, new))
             return (new_state, new, after, ended), taken
 
-        return jax.lax.scan(step, stream, jax.random.split(key, STEPS))
+        return jax.lax.scan(step, stream, jax.random.split(key, length))
 
     def loss(self, params: Any, statistics: Any, batch: Step) -> Any:
         """Mean squared error of the summed utilities to λ-returns of the same network."""
@@ -190,7 +170,7 @@ class Recipe:
         key, play_key, learn_key = jax.random.split(key, 3)
         progress = number.astype(jnp.float32) / max(1.0, 0.1 * self.rounds)
         epsilon = jnp.maximum(0.01, 1.0 - 0.99 * progress)
-        stream, steps = self.play(variables, stream, epsilon, play_key)
+        stream, steps = self.play(variables, stream, epsilon, play_key, STEPS)
         steps = jax.tree.map(lambda *parts: jnp.concatenate(parts), window, steps)
         # [time, envs, ...]; hidden states have a row for every agent.
         steps = steps._replace(hidden=steps.hidden.reshape(len(steps.reward), ENVIRONMENTS, -1))
@@ -294,20 +274,20 @@ def train_recipe(env: Any, folder: Path, given: Any) -> dict[str, Any]:
     return {"values": rates, "env_steps": steps, "seconds_since_resume": round(seconds, 1)}
 
 
-def train_ours(method: str, env: Any, name: str, folder: Path, given: Any) -> dict[str, Any]:
+def config_of(method: str, name: str, steps: int) -> Config:
+    """Our preset on this map, for so many steps."""
+    config = load_preset(f"{ENV}/smax").replace({"method.name": method})
+    sizes = ("num_envs", "agent_steps_per_round", "rounds_per_epoch")
+    per_epoch = math.prod(config.learner.arguments[size] for size in sizes)
+    return config.replace({"env.scenario": name, "epochs": max(1, steps // per_epoch)})
+
+
+def train_ours(config: Config, env: Any, folder: Path, given: Any) -> dict[str, Any]:
     """A run folder of all seeds side by side."""
-    per_epoch = OURS["learner.num_envs"] * OURS["learner.agent_steps_per_round"]
-    epochs = max(1, given.steps // (per_epoch * OURS["learner.rounds_per_epoch"]))
-    changes = {"method.name": method, "epochs": epochs, "env.scenario": name} | OURS
-    changes |= {f"env.{key}": value for key, value in SETTINGS.items()}
     if (folder / "seeds.json").exists():
         resume(folder)
     else:
-        train(
-            load_preset("jaxmarl:HeuristicEnemySMAX").replace(changes),
-            folder,
-            num_seeds=given.seeds,
-        )
+        train(config, folder, num_seeds=given.seeds)
     runs = run_folders(folder)
     policies = [GreedyPolicy(env, load(run).value) for run in runs]
     last = [read_metrics(run)[-1] for run in runs]
@@ -331,7 +311,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=512, help="units of JaxMARL's network")
     given = parser.parse_args()
     for name in given.maps:
-        env = envs.make("jaxmarl:HeuristicEnemySMAX", scenario=name, **SETTINGS)
+        env = config_of("vdn", name, given.steps).build_env()
         for row in given.rows:
             folder = given.out / f"{name}-{row}"
             result = folder / "result.json"
@@ -340,7 +320,9 @@ def main() -> None:
                 work: Callable[[], dict[str, Any]] = (
                     partial(train_recipe, env, folder, given)
                     if row == "jaxmarl-pqn-vdn"
-                    else partial(train_ours, row, env, name, folder / "run", given)
+                    else partial(
+                        train_ours, config_of(row, name, given.steps), env, folder / "run", given
+                    )
                 )
                 told = {"map": name, "row": row, "episodes": given.episodes, **work()}
                 told["mean"] = float(np.mean(told["values"]))

@@ -15,6 +15,7 @@ from pairvdn.runs import read_config, resume, run_folders, train
 from pairvdn.runs.errors import Interrupted
 from pairvdn.runs.folder import RunFolder
 from pairvdn.runs.memory import state_shape
+from pairvdn.runs.origin import spans_the_run
 from pairvdn.runs.refill import acting_only, refill, rows_after
 from pairvdn.runs.saving import newest_sound
 from pairvdn.runs.training import make_training
@@ -147,6 +148,12 @@ def test_schedules_over_the_whole_run_are_named(tmp_path: Path) -> None:
     resume(run, epochs=LONG, say=said.append)
     (warning,) = [line for line in said if line.startswith("warning")]
     assert f"exploration and the learning rate spanned {SHORT} epochs and spans {LONG}" in warning
+
+
+@pytest.mark.parametrize(("epochs", "spans"), [("none", True), (0.5, True), (2, False)])
+def test_a_share_of_the_run_depends_on_its_length_too(epochs: object, spans: bool) -> None:
+    config = CONFIG.replace({"exploration.name": "linear", "exploration.epochs": epochs})
+    assert spans_the_run(config) == (["exploration"] if spans else [])
 
 
 def test_refilling_acts_and_learns_nothing(finished: Path) -> None:

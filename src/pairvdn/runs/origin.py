@@ -92,7 +92,9 @@ def spans_the_run(config: Config) -> list[str]:
     """The schedules that depend on the number of epochs: the same epoch has other numbers."""
     exploration, optimiser = config.exploration, config.optimiser
     spanning = []
-    if exploration.asks_for("num_epochs") and exploration.arguments.get("epochs") is None:
+    # A whole number is a length of its own; none and a share of the run are not.
+    own_length = isinstance(exploration.arguments.get("epochs"), int)
+    if exploration.asks_for("num_epochs") and not own_length:
         spanning.append("exploration")
     if optimiser.asks_for("num_updates") and optimiser.arguments.get("decay_to") != 1:
         spanning.append("learning rate")

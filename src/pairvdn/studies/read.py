@@ -1,6 +1,7 @@
 """Reading a study from its TOML file; docs/studies.md describes the format."""
 
 import itertools
+import math
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -15,6 +16,7 @@ from pairvdn.config.schema import convert
 from pairvdn.config.toml import flat, read_toml, read_toml_file
 from pairvdn.envs import is_external
 from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.runs.train import MOST_SEEDS
 from pairvdn.studies.cells import Resources
 from pairvdn.studies.records import record_from, require_keys, table_of
 from pairvdn.studies.search import Search, read_search
@@ -41,7 +43,7 @@ _KEYS = (
     *("seeds", "fields", "vary", "tasks", "rows"),
     *("evaluation", "columns", "references", "versus", "aggregate", "figures", "resources", "tune"),
 )
-_MOST_SEEDS = 10_000  # of a row
+_MOST_ROWS = 10_000
 # Characters of folder names that shells and file systems accept without quotes.
 _NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
 
@@ -207,6 +209,11 @@ def _rows(
     seeds = _seeds("seeds", given.get("seeds", 1))
     rows: dict[str, Row] = {}
     varied = _vary(given.get("vary", {}))
+    if (number := len(pairs) * math.prod(map(len, varied.values()))) > _MOST_ROWS:
+        raise ConfigError(
+            f"A study may have at most {_MOST_ROWS} rows, not {number}: shorten tasks, methods or "
+            "the lists of vary."
+        )
     for pair, (fields, method) in pairs.items():
         own = {key: value for key, value in fields.items() if key != "env.name"}
         env = fields["env.name"]
@@ -241,8 +248,8 @@ def _rows(
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """A list of seeds, or a number of seeds from 0 on."""
     seeds = convert(key, int | tuple[int, ...], value)
-    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
-        raise ConfigError(f"{key} must be at most {_MOST_SEEDS}, not {shown(seeds)}.")
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise ConfigError(f"{key} must be at most {MOST_SEEDS}, not {shown(seeds)}.")
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")

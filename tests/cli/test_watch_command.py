@@ -1,5 +1,6 @@
 """`pairvdn watch` as a user calls it."""
 
+import shutil
 import webbrowser
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from small_runs import small_run
 
 from pairvdn.cli import main
+from pairvdn.runs.folder import run_path
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,14 @@ def test_runs_of_another_environment_are_named(
     assert "do not play the same environment" in line
     assert "num_boxes 2" in line
     assert "climbing" in line
+
+
+def test_a_recording_of_endless_episodes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They may come from the config of a stranger; a whole recording is held in memory."""
+    run = Path(shutil.copytree(run_path("pretrained:box-jump"), tmp_path / "run"))
+    config = run / "config.toml"
+    config.write_text(config.read_text().replace("max_steps = 1000\n", "max_steps = 1000000\n"))
+    assert main(["watch", str(run), "--out", str(tmp_path / "page.html")]) == 2
+    assert "max-steps must be from 1 to 20000, not 1000000" in capsys.readouterr().err

@@ -88,6 +88,7 @@ def test_the_shape_is_checked_inside_jit() -> None:
         ({"num_agents": 2**31 - 1}, "num_agents must be at most 1000"),
         ({"approach_reward": 10**400}, "approach_reward must be a finite number"),
         ({"max_steps": 2**32}, "max_steps must be at most"),
+        ({"max_steps": 2**31 - 1}, "max_steps must be at most 1000000"),
         ({"max_steps": None}, "max_steps must be a whole number, not None"),
     ],
 )

@@ -1,8 +1,10 @@
 """Values, texts and bytes that have broken something, here or elsewhere."""
 
+import functools
 import math
 import random
 import re
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +92,26 @@ def mutated_toml(chance: random.Random, text: str) -> str:
             ]
         )
     return "\n".join(lines)
+
+
+JSON = (None, True, -1, 0, 3, 2.5, 10**30, 10**400, math.inf, "", "x", "\n", [], [[]], {}, {"a": 1})
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(600), 0)
+
+
+def crafted_json(chance: random.Random, value: Any) -> Any:
+    """The value with one part of it replaced, removed or repeated."""
+    if not isinstance(value, dict | list) or not value or chance.random() < 0.1:
+        return chance.choice([*JSON, DEEP])
+    key = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    crafted = value.copy()
+    how = chance.random()
+    if how < 0.8:
+        crafted[key] = crafted_json(chance, value[key])
+    elif how < 0.9 or isinstance(value, dict):
+        del crafted[key]
+    else:
+        crafted.append(value[key])
+    return crafted
 
 
 def mutated_bytes(chance: random.Random, data: bytes) -> bytes:

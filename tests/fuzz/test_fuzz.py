@@ -8,7 +8,6 @@ Python shell runs that case alone.
 import contextlib
 import inspect
 import io
-import os
 import random
 import resource
 import shutil
@@ -20,7 +19,8 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from nasty import NUMBERS, TEXTS, VALUES, mutated_bytes, mutated_toml
+from damage import contents, damage
+from nasty import NUMBERS, TEXTS, VALUES, mutated_toml
 from small_runs import GAME, shared_folder
 from unchecked_types import unchecked_types
 
@@ -155,35 +155,6 @@ def studies(chance: random.Random, folder: Path, _: Path) -> str:
     return "accepted"
 
 
-def contents(folder: Path) -> dict[str, object]:
-    """Everything in a folder, with links as links."""
-    found: dict[str, object] = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_symlink():
-            found[name] = os.readlink(path)
-        elif path.is_file():
-            found[name] = path.read_bytes()
-    return found
-
-
-def damage(chance: random.Random, run: Path, elsewhere: Path) -> None:
-    """Damage one file of a run."""
-    found = [path for path in sorted(run.rglob("*")) if path.is_file() and not path.is_symlink()]
-    path = chance.choice([path for path in found if path.name != "lock"])
-    how = chance.random()
-    if how < 0.75:
-        path.write_bytes(mutated_bytes(chance, path.read_bytes()))
-        return
-    path.unlink()
-    if how < 0.8:
-        os.mkfifo(path)
-    elif how < 0.85:
-        path.mkdir()
-    elif how < 0.92:
-        path.symlink_to(elsewhere)
-
-
 def folders(chance: random.Random, folder: Path, good: Path) -> str:
     """A damaged run: no command harms it, and a resumed one ends as the good one did."""
     elsewhere = folder / "elsewhere"
@@ -197,6 +168,7 @@ def folders(chance: random.Random, folder: Path, good: Path) -> str:
         lambda: pairvdn.load(run, "best"),
         lambda: read_metrics(run),
         lambda: learning_curve([run]),
+        lambda: learning_curve([run], metric="loss"),
         lambda: grouped([run]),
     ]
     try:
@@ -286,6 +258,8 @@ def problems(chance: random.Random, folder: Path, _: Path) -> str:
 KINDS = {one.__name__: one for one in (flags, configs, studies, folders, environments, problems)}
 USUAL = {"flags": 50, "configs": 60, "studies": 60, "folders": 60, "environments": 100}
 MANY = 1_700  # of each kind: more than 10,000 in all
+# Every shape and type is a compiled program, and JAX keeps them all.
+CASES_PER_CACHE = 100
 
 
 def replay(kind: str, number: int, folder: Path, good: Path) -> str:
@@ -307,6 +281,8 @@ def test_it_is_used_or_refused_in_one_line(
 ) -> None:
     counts: Counter[str] = Counter()
     for number in range(MANY if many else USUAL.get(kind, 40)):
+        if number % CASES_PER_CACHE == 0:
+            jax.clear_caches()
         try:
             counts[replay(kind, number, tmp_path / str(number), good)] += 1
         except Exception as error:

@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from small_runs import GAME, shared_folder
 
 import pairvdn
 from pairvdn.cli import main
-from pairvdn.config import load_preset
+from pairvdn.config import Config, load_preset
+from pairvdn.learning.replay import Replay
 from pairvdn.runs import resume, train
 from pairvdn.runs.errors import FolderError, Interrupted
 from pairvdn.runs.folder import RunFolder
@@ -156,7 +158,41 @@ def test_a_replay_of_a_larger_capacity_goes_on_behind_its_newest_row(
         assert np.array_equal(new[:used], np.roll(old, -first, axis=0)[:used])
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "epochs = " + "9" * 5000, 5, None, {"a": 1}])
+@pytest.mark.parametrize("filled", [10, 64])
+def test_a_replay_of_a_smaller_capacity_keeps_its_newest_rows(filled: int, tmp_path: Path) -> None:
+    changes = {"learner.replay_capacity": 64, "learner.random_agent_steps": 1}
+    kept = {"checkpoints.keep_replay": True, "learner.batch_size": 4}
+    length = {"learner.agent_steps_per_round": 13 if filled == 64 else 2, "epochs": 2}
+    large = CONFIG.replace({**changes, **kept, **length})
+    train(large, tmp_path / "run")
+    replay = stored_replay(tmp_path / "run", large)
+    used, position = int(replay.size), int(replay.position)
+    in_order = np.roll(replay.items.actions_tm1[:used], -(position % used), axis=0)
+    fewest = large.build().learner.collector.num_items(int(length["learner.agent_steps_per_round"]))
+    for capacity in (max(8, fewest), used):
+        small = large.replace({"learner.replay_capacity": capacity})
+        fewer = stored_replay(tmp_path / "run", small)
+        assert (int(fewer.size), int(fewer.position)) == (
+            capacity,
+            0 if capacity < used else (position % capacity),
+        )
+        first = int(fewer.position)
+        shown = np.roll(fewer.items.actions_tm1, -first, axis=0)
+        assert np.array_equal(shown, in_order[used - capacity :])
+    edit(tmp_path / "run", r"^replay_capacity = .*", f"replay_capacity = {max(8, fewest)}")
+    said: list[str] = []
+    assert resume(tmp_path / "run", epochs=3, changed=True, say=said.append)
+    assert any("warning" in line and "learner.replay_capacity was 64" in line for line in said)
+
+
+def stored_replay(run: Path, config: Config) -> Replay[Any]:
+    restored = newest_sound([RunFolder(run)], state_shape(config.build().learner), print)
+    return restored.states[0].replay
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 3000, "a" + ".a" * 3000 + " = 1", "epochs = " + "9" * 5000, 5, None, {"a": 1}]
+)
 def test_a_config_in_a_manifest_that_cannot_be_read_is_ignored(text: object) -> None:
     assert changed_settings({"config": text}, CONFIG, 0) == []
 

@@ -9,6 +9,7 @@ from small_studies import small_study
 from pairvdn.cli import main
 from pairvdn.runs.analysis.compare import compare, grouped, runs_below
 from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.runs.errors import FolderError
 from pairvdn.studies import Here
 from pairvdn.studies.results import ResultsFile, run_study
 from pairvdn.studies.storage import Folder
@@ -64,6 +65,21 @@ def test_the_commands_take_it(
     assert main(["plot", str(study), "--out", str(tmp_path / "curves")]) == 0
     text = (tmp_path / "curves.svg").read_text()
     assert text.count("optimiser.learning_rate=0.001") >= 2
+
+
+def test_no_run_below_a_folder_vanishes(tmp_path: Path) -> None:
+    for name in ("a/seed-0", "b", "tune/a/trial-0", "tune/own"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "config.toml").touch()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "lost" / "checkpoints").mkdir(parents=True)
+    found = [run.relative_to(tmp_path).as_posix() for run in runs_below(tmp_path)]
+    assert found == ["a/seed-0", "b", "lost", "tune/own"]  # trials are not results
+    with pytest.raises(FolderError, match=r"lost is not a run folder: it has no config\.toml"):
+        grouped([tmp_path / "lost"])
+    (tmp_path / "link").symlink_to(tmp_path / "b")
+    with pytest.raises(FolderError, match="link is a symbolic link: name what it points to"):
+        runs_below(tmp_path)
 
 
 def test_a_folder_without_runs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

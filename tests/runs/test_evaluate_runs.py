@@ -26,8 +26,9 @@ from pairvdn.runs.analysis.curves import (
 from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate, moments
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.export import export
+from pairvdn.runs.files import signed
 from pairvdn.runs.folder import read_config
-from pairvdn.runs.metrics import read_metrics
+from pairvdn.runs.metrics import read_metrics, to_line
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +86,13 @@ def test_a_result_is_kept_and_not_taken_for_that_of_other_parameters(
     assert plain == first.to_dict()
     stale = {**plain, "extra": {**plain["extra"], "fingerprint": "other"}, "seeds": 9}
     for unusable in (
-        json.dumps(stale),
+        signed(json.dumps(stale)),
+        json.dumps(plain),  # without a checksum
         "{",
         "[]",
-        '{"extra": 1}',
-        json.dumps({**plain, "return": 1}),
+        signed('{"extra": 1}'),
+        signed(json.dumps({**plain, "return": 1})),
+        signed(json.dumps({**plain, "return": [[[]]]})),
     ):
         file.write_text(unusable)
         assert evaluate(run, settings) == first
@@ -124,12 +127,9 @@ def test_last_and_best_are_told_apart(vdn: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_diverged_is_counted(vdn: Path, tmp_path: Path) -> None:
     runs = Path(shutil.copytree(vdn, tmp_path / "runs"))
-    metrics = runs / "seed-1" / "metrics.jsonl"
-    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
-    for line in lines:
-        del line["crc32"]
+    lines = read_metrics(runs / "seed-1")
     lines[-1]["diverged"] = True
-    metrics.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (runs / "seed-1" / "metrics.jsonl").write_text("".join(map(to_line, lines)))
     evaluated = evaluate(runs, Settings(episodes=5))
     assert (evaluated.diverged, evaluated.seeds) == (1, 3)
 
@@ -263,27 +263,23 @@ def test_a_run_without_evaluations_has_no_curve(vdn: Path, tmp_path: Path) -> No
 
 def test_a_run_that_stopped_early_shortens_curves_and_not_ends(vdn: Path, tmp_path: Path) -> None:
     early = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
-    lines = (early / "metrics.jsonl").read_text().splitlines(keepends=True)
-    first = next(line for line in lines if "evaluation" in line)
-    (early / "metrics.jsonl").write_text(first)
+    lines = read_metrics(early)
+    evaluated = [number for number, line in enumerate(lines) if "evaluation" in line]
+    (early / "metrics.jsonl").write_text("".join(map(to_line, lines[: evaluated[0] + 1])))
     runs = [vdn / "seed-1", early]
     assert len(learning_curve(runs).steps) == 1
     ends = [final_returns([run]).values.mean() for run in runs]
     assert final_returns(runs).values == pytest.approx(ends)
-    other = json.loads(first)
-    del other["crc32"]
-    (early / "metrics.jsonl").write_text(json.dumps({**other, "epoch": 7}) + "\n")
+    del lines[evaluated[0]]["evaluation"]
+    (early / "metrics.jsonl").write_text("".join(map(to_line, lines)))
     with pytest.raises(RunError, match="after different epochs"):
         learning_curve(runs)
 
 
 def test_seeds_that_differ_by_some_steps_have_a_curve(vdn: Path, tmp_path: Path) -> None:
     fewer = Path(shutil.copytree(vdn / "seed-0", tmp_path / "run"))
-    lines = [json.loads(line) for line in (fewer / "metrics.jsonl").read_text().splitlines()]
-    for line in lines:
-        del line["crc32"]
-    shorter = [{**line, "env_steps": line["env_steps"] - 2} for line in lines]
-    (fewer / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shorter))
+    shorter = [{**line, "env_steps": line["env_steps"] - 2} for line in read_metrics(fewer)]
+    (fewer / "metrics.jsonl").write_text("".join(map(to_line, shorter)))
     usual = learning_curve([vdn / "seed-1"]).steps
     assert learning_curve([vdn / "seed-1", fewer]).steps == pytest.approx(usual - 1)
 

@@ -147,6 +147,11 @@ def aggregated(**keys: Any) -> dict[str, Any]:
         ({"methods": "vdn"}, "methods must be a list"),
         ({"seeds": 0}, "at least 1"),
         ({"seeds": [-1]}, "seed must be at least 0"),
+        ({"seeds": 2147483648}, "seeds must be at most 10000"),
+        (
+            {"vary": {"epochs": list(range(1, 200)), "learner.n_step": list(range(1, 200))}},
+            "at most 10000 rows, not 39601",
+        ),
         ({"seeds": [1, 1]}, "climbing/vdn: a seed is named twice"),
         ({"seeds": [1, 3], "side_by_side": True}, "must be consecutive"),
         ({"fields": {"epoch": 3}}, "did you mean 'epochs'"),

@@ -1,7 +1,6 @@
 """The protocol of `[tune]`: the same trials for every row, then its best one with fresh seeds."""
 
 import dataclasses
-import json
 import os
 import signal
 from pathlib import Path
@@ -13,6 +12,7 @@ from small_studies import small_study, states
 from pairvdn.config.errors import ConfigError
 from pairvdn.runs.epochs import Report
 from pairvdn.runs.errors import FolderError, Interrupted
+from pairvdn.runs.metrics import to_line
 from pairvdn.studies import (
     Event,
     Here,
@@ -247,17 +247,12 @@ def test_early_stopping_has_a_command_of_its_own(tmp_path: Path) -> None:
 
 
 def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
-    """Write the last line of the metrics of each run of a trial."""
+    """Write metrics of each run of a trial, with this last line."""
     for name, end in zip(cell.runs(), ends, strict=True):
-        line = {
-            "epoch": 2,
-            "diverged": False,
-            "env_steps": 10,
-            "updates": 4,
-            "clock": {"seconds": 2},
-        }
+        line = {"diverged": False, "env_steps": 10, "updates": 4, "clock": {"seconds": 2}}
+        lines = [{"epoch": 1, **line}, {"epoch": 2, **line, **end}]
         (out / name).mkdir(parents=True)
-        (out / name / "metrics.jsonl").write_text(json.dumps(line | end) + "\n")
+        (out / name / "metrics.jsonl").write_text("".join(map(to_line, lines)))
 
 
 def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ SECONDS_PER_TURN = 0.2  # where time is counted in turns: slow enough to follow
 
 # A larger observation or state is a slip of the keyboard, and does not fit a replay.
 _MOST_NUMBERS = 10_000_000
+_MOST_STEPS = 1_000_000  # of an episode: even a plot plays some with the random policy
 
 
 class StepError(RuntimeError):
@@ -167,7 +168,9 @@ def _require_actions(shape: tuple[int, ...], dtype: Any, spec: EnvSpec) -> None:
 
 
 def require_size(task: Task) -> None:
-    """Raise ValueError for an environment too large to be played."""
+    """Raise ValueError for an environment too large, or with episodes too long, to be played."""
+    if task.max_steps > _MOST_STEPS:
+        raise ValueError(f"max_steps must be at most {_MOST_STEPS}, not {task.max_steps}.")
     spec = task.spec
     numbers = spec.num_agents * (spec.observation_size + spec.num_actions) + spec.state_size
     if numbers > _MOST_NUMBERS:

@@ -144,12 +144,20 @@ class Learner:
 
     def shape(self) -> LearnerState:
         """The shapes of the result of `init`; no environment is stepped."""
+        learned, started = self._started_shape(self.random_agent_steps)
         key = jax.random.PRNGKey(0)
-        learned = jax.eval_shape(self.updater.init, key)
-        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), learned)
-        started = self.collector.shape(self._random_actor(zeros), self.random_agent_steps)
         state: LearnerState = jax.eval_shape(self._first_state, key, learned, *started)
         return state
+
+    def block_shape(self) -> PyTree[Any]:
+        """The shapes of the block that a round collects."""
+        _, (_, block, _) = self._started_shape(self.agent_steps_per_round)
+        return block
+
+    def _started_shape(self, agent_steps: int) -> tuple[Learned, Any]:
+        learned = jax.eval_shape(self.updater.init, jax.random.PRNGKey(0))
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), learned)
+        return learned, self.collector.shape(self._random_actor(zeros), agent_steps)
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
         """Collect and learn for one epoch; epsilon is constant within it."""

@@ -9,10 +9,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32, PyTree
 
 from pairvdn.acting.repeat import Totals
-from pairvdn.checks import require_at_least
+from pairvdn.checks import require_within
 from pairvdn.learning.records import Frame, Sequence, Transition
 from pairvdn.learning.targets import n_step_return
 from pairvdn.types import TimeStep
+
+MOST_STEPS = 1_000_000  # of an item; more overflow the indices of arrays, or the memory
 
 Record = TypeVar("Record")
 Item = TypeVar("Item")
@@ -78,7 +80,7 @@ class Windows(Recorder[AgentStep, Transition]):
     stride = 1
 
     def __check_init__(self) -> None:
-        require_at_least(1, n_step=self.n_step)
+        require_within(1, MOST_STEPS, n_step=self.n_step)
 
     @property
     def overlap(self) -> int:
@@ -154,8 +156,8 @@ class Sequences(Recorder[Remembered, Sequence]):
     keeps_final = True
 
     def __check_init__(self) -> None:
-        require_at_least(1, sequence_length=self.length)
-        require_at_least(0, burn_in=self.burn_in)
+        require_within(1, MOST_STEPS, sequence_length=self.length)
+        require_within(0, MOST_STEPS, burn_in=self.burn_in)
 
     @property
     def stride(self) -> int:

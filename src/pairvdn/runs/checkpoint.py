@@ -18,12 +18,14 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
+from pairvdn.checks import shown
 from pairvdn.config.errors import one_line
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.files import (
     CHECKSUM,
     make_folder,
     open_regular,
+    parse_json,
     read_text,
     remove,
     sync_folder,
@@ -38,6 +40,10 @@ Tree = TypeVar("Tree")
 
 class DamagedError(Exception):
     """A checkpoint that is incomplete, or was changed after it was written."""
+
+
+class TooLargeError(RunError):
+    """An intact checkpoint for which this machine is too small."""
 
 
 def named_leaves(tree: Any, inside: str = "") -> dict[str, np.ndarray]:
@@ -85,11 +91,22 @@ def _replaced(folder: Path) -> Path:
     return folder.with_name(f".old-{folder.name}")
 
 
+def name_of(epoch: int) -> str:
+    """The name of the checkpoint after `epoch` epochs."""
+    return f"epoch-{epoch:06d}"
+
+
 def facts(folder: Path) -> dict[str, Any]:
-    """The facts of a checkpoint; its `epoch` is a whole number."""
+    """The facts of a checkpoint; its `epoch` is a whole number, and that in its name if it has one.
+
+    A copy under the name of another one must not pass for it.
+    """
     known: dict[str, Any] = _manifest(folder)["facts"]
-    if not _is_whole(known.get("epoch")):
+    epoch = known.get("epoch")
+    if not _is_whole(epoch):
         raise DamagedError(f"{MANIFEST} does not give the epoch")
+    if folder.name.startswith("epoch-") and folder.name != name_of(epoch):
+        raise DamagedError(f"it holds the state after epoch {shown(epoch)}")
     return known
 
 
@@ -102,8 +119,8 @@ def read(folder: Path, part: str, like: Tree, *, inside: str = "", by_rows: bool
     """A part of a checkpoint, as a tree of numpy arrays with the structure of `like`.
 
     `inside` is the path of `like` in the tree that was written: it reads a few leaves of many.
-    With `by_rows`, arrays may have fewer rows than those of `like`. Raises `RunError` if shapes or
-    types differ from `like`, before anything is allocated.
+    With `by_rows`, arrays may have fewer or more rows than those of `like`. Raises `RunError` if
+    shapes or types differ from `like`, before anything is allocated.
     """
     described = _manifest(folder)["parts"].get(part)
     if described is None:
@@ -123,8 +140,8 @@ def _require_fit(folder: Path, name: str, known: Any, like: Any, by_rows: bool) 
     wanted = [list(like.shape), np.dtype(like.dtype).name]
     there = None if known is None else [known["shape"], known["dtype"]]
     if there is not None and by_rows and len(there[0]) == len(wanted[0]) > 0:
-        fits = there[0][0] <= wanted[0][0] and there[0][1:] == wanted[0][1:]
-        there = wanted if fits and there[1] == wanted[1] else there
+        fits = there[0][1:] == wanted[0][1:] and there[1] == wanted[1]
+        there = wanted if fits else there
     if there != wanted:
         is_there = "missing" if there is None else f"{there[1]}{there[0]}"
         raise RunError(
@@ -135,6 +152,7 @@ def _require_fit(folder: Path, name: str, known: Any, like: Any, by_rows: bool) 
 
 def verify(folder: Path, *, optional: Collection[str] = ()) -> None:
     """Raise `DamagedError` unless every array is intact; `optional` parts may be missing."""
+    facts(folder)
     for part, described in _manifest(folder)["parts"].items():
         if part not in optional or (folder / f"{part}.npz").exists():
             with _opened(folder, part) as archive:
@@ -147,13 +165,11 @@ def _damage(file: str) -> Iterator[None]:
     """Turn any error while reading a file into `DamagedError`."""
     try:
         yield
-    except DamagedError:
+    except (DamagedError, TooLargeError):
         raise
     except FileNotFoundError:
         raise DamagedError(f"it has no {file}") from None
-    except MemoryError as error:  # sizes were compared before: this machine is too small
-        raise RunError(f"There is not enough memory to read {file}.") from error
-    except Exception as error:
+    except Exception as error:  # MemoryError, too: Python's parser raises it for a long header
         reason = one_line(error) or type(error).__name__
         raise DamagedError(f"{file} cannot be read: {reason}") from error
 
@@ -175,14 +191,19 @@ def _checked(archive: zipfile.ZipFile, name: str, described: Mapping[str, Any]) 
         entry = archive.getinfo(f"{name}.npy")
     except KeyError:
         raise DamagedError(f"the array {name} is missing") from None
+    on_disk = os.fstat(archive.fp.fileno()).st_size if archive.fp else 0
     with archive.open(entry) as file:
         shape, dtype = _header(file)
         size = math.prod(shape) * dtype.itemsize
-        whole = entry.compress_type == zipfile.ZIP_STORED and size <= entry.file_size
+        # The archive may lie about the size of an entry.
+        whole = entry.compress_type == zipfile.ZIP_STORED and size <= min(entry.file_size, on_disk)
         if not whole or [list(shape), dtype.name] != [described["shape"], described["dtype"]]:
             raise DamagedError(f"the array {name} was changed after it was written")
     with archive.open(entry) as file:
-        array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        try:
+            array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        except MemoryError as error:
+            raise TooLargeError(f"There is not enough memory to read {name}.") from error
     if _describe(array) != described:
         raise DamagedError(f"the array {name} was changed after it was written")
     return array
@@ -213,7 +234,7 @@ def _describe(array: np.ndarray) -> dict[str, Any]:
 
 def _manifest(folder: Path) -> dict[str, Any]:
     with _damage(MANIFEST):
-        manifest = json.loads(read_text(folder / MANIFEST))
+        manifest = parse_json(MANIFEST, read_text(folder / MANIFEST))
         checksum = manifest.pop(CHECKSUM)
         if checksum != _text_checksum(manifest):
             raise DamagedError(f"{MANIFEST} was changed after it was written")

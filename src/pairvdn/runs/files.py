@@ -1,7 +1,8 @@
 """Small files of a run folder, which may come from a stranger or from a broken disk.
 
-Reading never hangs (on a named pipe) and never runs anything; writing never leaves the folder
-(through a symbolic link). What is wrong with a file is a `FolderError` that names it.
+Reading never hangs (on a named pipe), never takes memory without limit (for a sparse file) and
+never runs anything; writing never leaves the folder (through a symbolic link). What is wrong with a
+file is a `FolderError` that names it.
 """
 
 import errno
@@ -16,15 +17,20 @@ from pathlib import Path
 from typing import IO, Any
 
 from pairvdn.config.errors import one_line
+from pairvdn.config.toml import levels_exceed
 from pairvdn.runs.errors import FolderError
 
 CHECKSUM = "crc32"  # the key of a checksum in a JSON object
+_MOST_BYTES = 2**26  # of a small file; configs and manifests have some kB
+_MOST_LEVELS = 50  # of JSON; files of runs have five
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = _MOST_BYTES) -> str:
     """The text of a regular file; FileNotFoundError or NotADirectoryError if there is none."""
     with open_regular(path) as file:
-        data: bytes = file.read()
+        data: bytes = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)
+    if len(data) > most:
+        raise FolderError(f"{path} cannot be used: it has more than {most} bytes.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -41,11 +47,14 @@ def open_regular(path: Path) -> IO[bytes]:
 def parse_json(path: Path | str, text: str, part: str = "it") -> Any:
     """The JSON in the text of a file, or of a `part` of it; `FolderError` names both."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FolderError(
             f"{path} cannot be used: {part} is not JSON ({one_line(error)})."
         ) from error
+    if levels_exceed(_MOST_LEVELS, value):
+        raise FolderError(f"{path} cannot be used: {part} has too many brackets inside each other.")
+    return value
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
@@ -78,12 +87,9 @@ def signed(text: str) -> str:
 
 
 def is_unchanged(text: str) -> bool:
-    """Whether a text is as `signed` wrote it; True for a text without a checksum."""
-    start = text.rfind(f', "{CHECKSUM}": ')
-    number = text[start:].removeprefix(f', "{CHECKSUM}": ').removesuffix("}")
-    if start < 0 or not number.isdecimal():
-        return True
-    return any(int(number) == zlib.crc32(f"{text[:start]}{end}".encode()) for end in ("}", "\n}"))
+    """Whether a text is as `signed` wrote it; False for a text without a checksum."""
+    start = max(0, text.rfind(f', "{CHECKSUM}": '))
+    return any(text == signed(f"{text[:start]}{end}") for end in ("}", "\n}"))
 
 
 def write_text(path: Path, text: str) -> None:

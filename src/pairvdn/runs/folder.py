@@ -100,13 +100,20 @@ class RunFolder:
         epochs = map(_epoch_of, self.checkpoints.glob("epoch-*"))
         return sorted(epoch for epoch in epochs if epoch >= 0)
 
+    def trained_epochs(self) -> int:
+        """The epoch of the newest checkpoint whose manifest is intact; 0 if there is none."""
+        for saved in reversed(self.saved()):
+            with contextlib.suppress(checkpoint.DamagedError):
+                return int(checkpoint.facts(saved)["epoch"])
+        return 0
+
     def saved(self) -> list[Path]:
         """Checkpoints by epoch, oldest first, intact or not, without the best one."""
         return list(map(self.checkpoint_at, self.saved_epochs()))
 
     def checkpoint_at(self, epoch: int) -> Path:
         """The checkpoint after `epoch` epochs."""
-        return self.checkpoints / f"epoch-{epoch:06d}"
+        return self.checkpoints / checkpoint.name_of(epoch)
 
     def best(self) -> Path:
         """The checkpoint with the best evaluation, if there is one."""
@@ -171,7 +178,7 @@ def _epoch_of(path: Path, prefix: str = "") -> int:
     """The epoch in the name of a checkpoint; -1 for a name that no run writes."""
     found = _EPOCH.fullmatch(path.name.removeprefix(prefix))
     epoch = -1 if found is None else int(found[1])
-    return epoch if path.name == f"{prefix}epoch-{epoch:06d}" else -1
+    return epoch if path.name == prefix + checkpoint.name_of(epoch) else -1
 
 
 def read_config(folder: Path, *, trust: bool = False) -> Config:
@@ -201,9 +208,9 @@ def seeds_text(seeds: Sequence[int]) -> str:
 
 
 def parse_seeds(text: str, file: Path | str) -> list[int]:
-    """The inverse of `seeds_text`; a list without a checksum is accepted, too."""
+    """The inverse of `seeds_text`."""
     found = parse_json(file, text)
-    seeds = found.get("seeds") if isinstance(found, dict) else found
+    seeds = found.get("seeds") if isinstance(found, dict) else None
     if not isinstance(seeds, list) or not seeds or not all(map(_is_seed, seeds)):
         raise FolderError(f"{file} cannot be used: it is not a list of seeds.")
     if len(set(seeds)) < len(seeds) or not is_unchanged(text):
@@ -233,10 +240,12 @@ def run_folders(folder: str | Path) -> list[Path]:
 
 
 def is_finished(folder: Path, config: Config) -> bool:
-    """Whether the state after the last epoch is saved and intact."""
-    last = RunFolder(folder).checkpoint_at(config.epochs)
+    """Whether the state after the last epoch is saved, intact, and the newest one."""
+    run = RunFolder(folder)
+    if run.saved_epochs()[-1:] != [config.epochs]:
+        return False
     try:
-        checkpoint.verify(last, optional=["replay"])
+        checkpoint.verify(run.checkpoint_at(config.epochs), optional=["replay"])
     except checkpoint.DamagedError:
         return False
     return True
@@ -264,7 +273,8 @@ def locked(folder: Path) -> Iterator[None]:
     """
     run = RunFolder(folder)
     inside = [*run.checkpoints.glob("*")] if run.checkpoints.is_dir() else []
-    loggers = [folder / name for name in ("tensorboard", "wandb")]
+    # W&B makes links of its own inside its folder; TensorBoard does not.
+    loggers = [folder / "wandb", folder / "tensorboard", *(folder / "tensorboard").glob("*")]
     require_no_link(run.metrics, run.checkpoints, run.evaluations, *inside, *loggers)
     with open_own(folder / "lock", os.O_RDWR | os.O_CREAT, "r+") as file:
         try:

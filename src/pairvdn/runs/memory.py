@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from pairvdn.checks import raised
 from pairvdn.config.config import Built, Config
 from pairvdn.config.errors import ConfigError
-from pairvdn.envs import Environment
+from pairvdn.envs import Environment, Task
 from pairvdn.learning import Learner, LearnerState
 
 _KEY = jax.ShapeDtypeStruct((2,), jnp.uint32)
@@ -37,6 +37,7 @@ def require_memory(config: Config, built: Built, num_seeds: int) -> None:
     _require_room(parts, seeds)  # before the environments are traced, with networks of this size
     try:
         state = state_shape(learner)
+        block = learner.block_shape() if learner.replay_capacity is None else ()
     except ConfigError:
         raise
     except Exception as error:  # an environment of a user may raise anything
@@ -47,6 +48,11 @@ def require_memory(config: Config, built: Built, num_seeds: int) -> None:
         f"the replay (learner.replay_capacity = {capacity}; {env.num_agents} agents observe "
         f"{env.observation_size} numbers each, and the state has {env.state_size})": state.replay,
         f"the environments (learner.num_envs = {learner.collector.num_envs})": state.collecting,
+        f"the steps of a round (learner.agent_steps_per_round = {learner.agent_steps_per_round}, "
+        f"learner.num_envs = {learner.collector.num_envs})": block,
+        f"the episodes of an evaluation (evaluation.episodes = {config.evaluation.episodes})": (
+            _observed(env, config.evaluation.episodes)
+        ),
     }
     _require_room(parts, seeds)
 
@@ -61,6 +67,13 @@ def _require_room(parts: Mapping[str, Any], seeds: int) -> None:
             f"This run needs {needed / 2**30:,.1f} GiB of memory{several}, most of it for "
             f"{largest}, and there are {available / 2**30:,.1f} GiB: lower that."
         )
+
+
+def _observed(env: Task, episodes: int) -> Any:
+    """What the agents of so many episodes, side by side, observe and may do."""
+    numbers = env.num_agents * (env.observation_size + env.num_actions) + env.state_size
+    side_by_side = episodes if isinstance(env, Environment) else 1
+    return jax.ShapeDtypeStruct((side_by_side, numbers), jnp.float32)
 
 
 def _drawn(learner: Learner) -> Any:

@@ -1,4 +1,7 @@
-"""The metrics of a run: one line of JSON per epoch, each with a checksum."""
+"""The metrics of a run: one line of JSON per epoch, each with a checksum.
+
+A line may come from a stranger, with a right checksum, so the type of every number is checked.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +23,7 @@ from pairvdn.runs.files import (
 
 CLOCK = "clock"  # the key, in a line of metrics, of everything that depends on time
 METRICS = "metrics.jsonl"
+MOST_BYTES = 2**30  # some million epochs
 
 Line = dict[str, Any]
 
@@ -60,7 +64,7 @@ def read_metrics(folder: Path) -> list[Line]:
 def read_file(path: Path) -> list[Line]:
     """The lines of a file; none if it does not exist."""
     try:
-        text = read_text(path)
+        text = read_text(path, MOST_BYTES)
     except FileNotFoundError:
         return []
     return parse_metrics(text, path)
@@ -74,20 +78,25 @@ def parse_metrics(text: str, path: Path | str = METRICS) -> list[Line]:
         if not is_unchanged(line):
             raise FolderError(
                 f"{path} cannot be used: line {number} was changed after it was written (wrong "
-                "checksum); restore the file."
+                "checksum, or none); restore the file."
             )
-        last = lines[-1]["epoch"] if lines else 0
-        if not isinstance(record, dict) or not _is_sound(record) or record["epoch"] <= last:
+        if not isinstance(record, dict) or not _is_sound(record) or record["epoch"] != number:
             raise FolderError(
-                f"{path} cannot be used: line {number} is not the record of a next epoch."
+                f"{path} cannot be used: line {number} is not the record of epoch {number}; "
+                "restore the file."
             )
-        record.pop(CHECKSUM, None)
+        del record[CHECKSUM]
         lines.append(record)
     return lines
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+    return whole or isinstance(value, float)
 
 
 def _is_evaluation(value: Any) -> bool:
@@ -100,20 +109,20 @@ def _is_evaluation(value: Any) -> bool:
     )
 
 
-# The keys that commands read.
-_KEYS: Mapping[str, Callable[[Any], bool]] = {
-    "epoch": _is_number,
-    "env_steps": _is_number,
-    "updates": _is_number,
+_REQUIRED: Mapping[str, Callable[[Any], bool]] = {
+    "epoch": _is_whole,
+    "env_steps": _is_whole,
+    "updates": _is_whole,
     "diverged": lambda value: isinstance(value, bool),
     CLOCK: lambda value: isinstance(value, dict) and _is_number(value.get("seconds")),
 }
+_KEYS = {**_REQUIRED, "evaluation": _is_evaluation}
 
 
 def _is_sound(record: Line) -> bool:
-    evaluation = record.get("evaluation")
-    return all(is_right(record.get(key)) for key, is_right in _KEYS.items()) and (
-        "evaluation" not in record or _is_evaluation(evaluation)
+    """Whether the keys that commands read have their types; all others are numbers."""
+    return record.keys() >= _REQUIRED.keys() and all(
+        _KEYS.get(key, _is_number)(value) for key, value in record.items()
     )
 
 

@@ -64,7 +64,7 @@ def save_best(folder: RunFolder, value: Value[Any], facts: Mapping[str, Any]) ->
 def restore(path: Path, shape: LearnerState) -> LearnerState:
     """A saved state, bit for bit; with an empty replay if it was saved without one."""
     learner = checkpoint.read(path, "learner", without_replay(shape))
-    if path.name != RunFolder(path).checkpoint_at(int(learner.epoch)).name:
+    if path.name != checkpoint.name_of(int(learner.epoch)):
         raise DamagedError(f"it holds the state after epoch {int(learner.epoch)}")
     replay = jax.tree.map(lambda like: np.zeros(like.shape, like.dtype), shape.replay)
     if checkpoint.has_part(path, "replay"):
@@ -81,17 +81,22 @@ def _restored_replay(path: Path, shape: Replay[Any]) -> Replay[Any]:
     rows = {len(leaf) for leaf in jax.tree.leaves(stored.items)}
     if rows != {used} or not 0 <= position <= used:
         raise DamagedError("its replay does not have the rows that it counts")
-    # A full replay of a smaller capacity is unrolled: new rows go behind its newest one.
-    first, next_row = (0, position) if used == shape.capacity else (position % max(used, 1), used)
+    # With another capacity, rows are unrolled, oldest first; new rows go behind the newest one, and
+    # the oldest ones that do not fit are dropped.
+    capacity = shape.capacity
+    kept = min(used, capacity)
+    first, next_row = (0, position) if used == capacity else (position % max(used, 1), kept)
 
     def full(rows: np.ndarray, like: Any) -> np.ndarray:
         memory = np.zeros(like.shape, like.dtype)
-        memory[:used] = np.roll(rows, -first, axis=0) if first else rows
+        memory[:kept] = (np.roll(rows, -first, axis=0) if first else rows)[used - kept :]
         return memory  # the other rows were never written
 
     items = jax.tree.map(full, stored.items, shape.items)
-    there = np.asarray(next_row, stored.position.dtype)
-    replay: Replay[Any] = eqx.tree_at(lambda r: (r.items, r.position), stored, (items, there))
+    counts = tuple(np.asarray(one, stored.size.dtype) for one in (next_row % capacity, kept))
+    replay: Replay[Any] = eqx.tree_at(
+        lambda r: (r.items, r.position, r.size), stored, (items, *counts)
+    )
     return replay
 
 
@@ -117,16 +122,14 @@ def newest_sound(
         paths = [folder.checkpoint_at(epoch) for folder in folders]
         try:
             states = [restore(path, shape) for path in paths]
-            facts = checkpoint.facts(paths[0])
-            seconds = facts.get("seconds")
-            if not isinstance(seconds, int | float):
-                raise DamagedError("it does not give its seconds")
+            seconds = max(map(_seconds, paths))
+            place = checkpoint.facts(paths[0]).get("place")
             has_replay = all(checkpoint.has_part(path, "replay") for path in paths)
         except DamagedError as error:
             name = paths[0].name
             say(f"warning: checkpoint {name} is damaged ({error}); trying the one before")
             continue
-        return Restored(states, float(seconds), facts.get("place"), has_replay)
+        return Restored(states, seconds, place if isinstance(place, str) else None, has_replay)
     if common or all(folder.saved_epochs() for folder in folders):
         raise RunError(
             f"{folders[0].path} has no intact checkpoint to resume from; nothing was changed. "
@@ -135,6 +138,14 @@ def newest_sound(
     if any(folder.saved_epochs() for folder in folders):  # stopped during the first save
         say("warning: not all seeds have a checkpoint yet; starting over")
     return None
+
+
+def _seconds(path: Path) -> float:
+    """The training time up to a checkpoint."""
+    seconds = checkpoint.facts(path).get("seconds")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e12:
+        raise DamagedError("it does not give its seconds")
+    return float(seconds)
 
 
 def require_unchanged(

@@ -15,7 +15,7 @@ from pairvdn.runs.devices.layout import Layout
 from pairvdn.runs.devices.processes import SINGLE
 from pairvdn.runs.devices.shards import Shards
 from pairvdn.runs.epochs import Report, Run, run_epochs
-from pairvdn.runs.errors import BusyError
+from pairvdn.runs.errors import BusyError, FolderError
 from pairvdn.runs.files import require_no_link, write_text
 from pairvdn.runs.folder import (
     RunFolder,
@@ -32,6 +32,8 @@ from pairvdn.runs.memory import require_memory
 from pairvdn.runs.refill import acting_only
 from pairvdn.runs.saving import explained, require_unchanged
 from pairvdn.runs.training import Training, make_training
+
+MOST_SEEDS = 10_000  # each has a folder
 
 
 def _ignore(_: Any) -> None:
@@ -59,8 +61,8 @@ def train(
     """
     folder = Path(folder)
     config = config if seed is None else config.replace({"seed": seed})
-    if num_seeds is not None and num_seeds < 1:
-        raise ConfigError(f"seeds must be at least 1, not {num_seeds}.")
+    if num_seeds is not None:
+        _require_seeds(config.seed, num_seeds)
     built = config.build()
     require_memory(config, built, num_seeds or 1)
     layout = None if shards is None else shards.layout(built, num_seeds)
@@ -98,8 +100,7 @@ def resume(
     folder = Path(folder)
     config = read_config(folder, trust=trust)
     runs = list(map(RunFolder, run_folders(folder)))
-    if epochs is not None:
-        config = _with_length(config, epochs, runs)
+    config = _with_length(folder, config, epochs, runs)
     if all(is_finished(run.path, config) for run in runs):
         if not config.checkpoints.keep_replay:
             _drop_replays(folder, runs)
@@ -126,6 +127,16 @@ def resume(
     return True
 
 
+def _require_seeds(first: int, number: int) -> None:
+    """Raise `ConfigError` for too many seeds, or for a last one that does not exist."""
+    if not 1 <= number <= MOST_SEEDS:
+        raise ConfigError(f"seeds must be from 1 to {MOST_SEEDS}, not {number}.")
+    if first + number > 2**32:
+        raise ConfigError(
+            f"seed + seeds must be at most 2**32, not {first} + {number}: choose a smaller seed."
+        )
+
+
 def _drop_replays(folder: Path, runs: Sequence[RunFolder]) -> None:
     """Remove what a process left behind that died just before the end."""
     if any(run.has_replays() for run in runs):
@@ -136,14 +147,22 @@ def _drop_replays(folder: Path, runs: Sequence[RunFolder]) -> None:
                     run.drop_replays(0)
 
 
-def _with_length(config: Config, epochs: int, runs: Sequence[RunFolder]) -> Config:
-    trained = max((max(run.saved_epochs(), default=0) for run in runs), default=0)
-    if epochs < trained:
+def _with_length(
+    folder: Path, config: Config, epochs: int | None, runs: Sequence[RunFolder]
+) -> Config:
+    """The config with this number of epochs, if given; no fewer than are already trained."""
+    trained = max((run.trained_epochs() for run in runs), default=0)
+    if epochs is None and config.epochs < trained:
+        raise FolderError(
+            f"{folder}/config.toml has epochs = {config.epochs}, but {trained} are already "
+            "trained: restore the number; --epochs extends a run."
+        )
+    if epochs is not None and epochs < trained:
         raise ConfigError(
             f"--epochs must be at least {trained}, the number of epochs already trained, not "
             f"{epochs}."
         )
-    return config.replace({"epochs": epochs})
+    return config if epochs is None else config.replace({"epochs": epochs})
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -186,27 +186,40 @@ def is_finished(cell: Cell, storage: Storage) -> bool:
 def require_same_settings(cell: Cell, storage: Storage) -> None:
     """Raise `FolderError` if a folder was trained with other settings than those of the cell.
 
-    The section `checkpoints` may differ: it changes no result.
+    The section `checkpoints` may differ: it changes no result. Configs of seeds side by side are
+    compared, too: what they name is imported when the seeds are evaluated.
     """
-    text = storage.read_text(f"{cell.name}/config.toml")
-    if text is None:
+    if storage.read_text(f"{cell.name}/config.toml") is None:
         return
-    wanted = read_toml(cell.config.to_toml(), cell.name)
-    try:
-        # As data: a config may name modules, and nothing is imported.
-        stored = read_toml(text, f"{cell.name}/config.toml")
-    except ConfigError as error:
-        raise FolderError(one_line(error)) from error
-    different = [key for key in wanted if key != "checkpoints" and wanted[key] != stored.get(key)]
+    _require_same(cell.name, cell.config, storage)
     listed = storage.read_text(f"{cell.name}/seeds.json")
     seeds = None if listed is None else parse_seeds(listed, f"{cell.name}/seeds.json")
     if seeds != cell.seeds():
-        different.append("seeds")
+        raise _other_settings(cell.name, ["seeds"])
+    for run, seed in zip(cell.runs(), seeds or [], strict=seeds is not None):
+        _require_same(run, cell.config.replace({"seed": seed}), storage)
+
+
+def _require_same(run: str, config: Config, storage: Storage) -> None:
+    text = storage.read_text(f"{run}/config.toml")
+    if text is None:
+        return
+    wanted = read_toml(config.to_toml(), run)
+    try:
+        # As data: a config may name modules, and nothing is imported.
+        stored = read_toml(text, f"{run}/config.toml")
+    except ConfigError as error:
+        raise FolderError(one_line(error)) from error
+    different = [key for key in wanted if key != "checkpoints" and wanted[key] != stored.get(key)]
     if different:
-        raise FolderError(
-            f"{cell.name} was trained with other settings ({', '.join(different)}); "
-            "choose another --out, or remove it."
-        )
+        raise _other_settings(run, different)
+
+
+def _other_settings(run: str, different: Sequence[str]) -> FolderError:
+    return FolderError(
+        f"{run} was trained with other settings ({', '.join(different)}); choose another --out, or "
+        "remove it."
+    )
 
 
 def greedy_returns(cell: Cell, storage: Storage) -> dict[int, list[float]]:

@@ -39,7 +39,8 @@ class ResultsFile:
         """The whole file; empty if it does not exist yet."""
         text = self.storage.read_text(self.path)
         results = parse_json(str(self), text or "{}")
-        if not isinstance(results, dict) or not isinstance(results.get("rows", {}), dict):
+        rows = results.get("rows", {}) if isinstance(results, dict) else None
+        if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise FolderError(f"{self} cannot be used: it does not hold the results of a study.")
         return results
 
@@ -54,7 +55,7 @@ class ResultsFile:
         if not stored.get("rows"):
             return
         same = {
-            "evaluation": Settings(**stored["evaluation"]) == study.evaluation,
+            "evaluation": _with_defaults(stored.get("evaluation")) == study.evaluation,
             "tune": stored.get("tune", {}) == _protocol(study),
             "changes of the command line": stored.get("changed", {}) == _plain(study.changed),
         }
@@ -77,6 +78,13 @@ class ResultsFile:
                 "rows": {**order, **rows},
             }
             self.storage.write_text(self.path, to_json(results, indent=1) + "\n")
+
+
+def _with_defaults(stored: Any) -> Settings | None:
+    try:
+        return Settings(**stored)
+    except (TypeError, ValueError):  # not what `add` writes
+        return None
 
 
 def _plain(changed: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +156,7 @@ def _train_rows(
     cells = {row.name: row.cells(study.evaluation) for row in trained}
     row_of = {cell.name: row for row in trained for cell in cells[row.name]}
     statuses: dict[str, Status] = {}
-    written = {name: row["command"] for name, row in results.rows().items()}
+    written = {name: row.get("command") for name, row in results.rows().items()}
 
     def note(name: str, event: Event) -> None:
         on_event(name, event)

@@ -1,6 +1,7 @@
 """The rows of a study from its file: tasks times methods, variations, and rows by name."""
 
 import itertools
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +12,11 @@ from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.config.schema import convert
 from pairvdn.config.toml import flat
 from pairvdn.envs import is_external
+from pairvdn.runs.train import MOST_SEEDS
 from pairvdn.studies.records import table_of
 from pairvdn.studies.study import Row
 
-_MOST_SEEDS = 10_000  # of a row
+_MOST_ROWS = 10_000
 # Characters of folder names that shells and file systems accept without quotes.
 _NAME = re.compile(r"(?!\.+(/|$))[\w.,=+-]+(/(?!\.+(/|$))[\w.,=+-]+)*")
 
@@ -59,6 +61,11 @@ def read_rows(
     seeds = _seeds("seeds", given.get("seeds", 1))
     rows: dict[str, Row] = {}
     varied = _vary(given.get("vary", {}))
+    if (number := len(pairs) * math.prod(map(len, varied.values()))) > _MOST_ROWS:
+        raise ConfigError(
+            f"A study may have at most {_MOST_ROWS} rows, not {number}: shorten tasks, methods or "
+            "the lists of vary."
+        )
     for pair, (fields, method) in pairs.items():
         own = {key: value for key, value in fields.items() if key != "env.name"}
         env = fields["env.name"]
@@ -93,8 +100,8 @@ def read_rows(
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """A list of seeds, or a number of seeds from 0 on."""
     seeds = convert(key, int | tuple[int, ...], value)
-    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
-        raise ConfigError(f"{key} must be at most {_MOST_SEEDS}, not {shown(seeds)}.")
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise ConfigError(f"{key} must be at most {MOST_SEEDS}, not {shown(seeds)}.")
     seeds = tuple(range(seeds)) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ConfigError(f"{key} must be a list of seeds or a number of at least 1.")

@@ -19,6 +19,7 @@ from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.checkpoint import MANIFEST
 from pairvdn.runs.errors import RunError
 from pairvdn.runs.files import open_own, read_text, write_text
+from pairvdn.runs.metrics import MOST_BYTES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Folder(Storage):
     def read_text(self, path: str) -> str | None:
         """The text of a small file; None if it does not exist."""
         try:
-            return read_text(self.root / path)
+            return read_text(self.root / path, MOST_BYTES)  # it may be one of metrics
         except (FileNotFoundError, NotADirectoryError):
             return None
 

@@ -11,6 +11,7 @@ from pairvdn.config.errors import ConfigError
 from pairvdn.config.presets import load_preset
 from pairvdn.config.registry import KINDS
 from pairvdn.runs.analysis.evaluate import Settings
+from pairvdn.runs.train import MOST_SEEDS
 from pairvdn.studies.cells import Cell, Resources
 from pairvdn.studies.search import Search
 
@@ -244,6 +245,8 @@ class Study:
         }
         if not changed:
             return self
+        if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+            raise ConfigError(f"seeds must be from 1 to {MOST_SEEDS}, not {seeds}.")
         rows = {
             name: dataclasses.replace(
                 row,

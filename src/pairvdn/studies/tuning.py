@@ -12,6 +12,7 @@ from typing import Any
 
 from pairvdn.config.errors import ConfigError, one_line
 from pairvdn.runs.errors import FolderError, RunError
+from pairvdn.runs.files import parse_json
 from pairvdn.studies.cells import (
     Cell,
     Event,
@@ -178,13 +179,16 @@ def read_tuned(row: Row, search: Search, storage: Storage) -> Tuned | None:
     text = storage.read_text(path)
     if text is None:
         return None
+    record, wanted = parse_json(path, text), _protocol(row, search)
     try:
-        record = json.loads(text)
-        stored, wanted = record["protocol"], _protocol(row, search)
+        different = [key for key in wanted if record["protocol"].get(key) != wanted[key]]
         tuned = Tuned.from_dict(record)
-    except (ValueError, KeyError, TypeError) as error:
+        # Their fields may name modules to import: only those that the study itself names.
+        is_sound = tuned.trials and all(one.fields in wanted["trials"] for one in tuned.trials)
+    except Exception as error:  # the file may hold anything
         raise FolderError(f"{path} cannot be used: {one_line(error)}") from error
-    different = [key for key in wanted if stored.get(key) != wanted[key]]
+    if not different and not is_sound:
+        raise FolderError(f"{path} cannot be used: it ranks trials that the study does not have.")
     if different:
         raise FolderError(
             f"{row.name} was tuned with other settings ({', '.join(different)}); choose another "

@@ -203,6 +203,8 @@ def test_overcooked_is_truncated_by_its_clock():
         ("MPE_simple_spread_v3", {"num_agent": 4}, "did you mean 'num_agents'"),
         ("MPE_simple_spread_v3", {"local_ratio": 2.0}, "local_ratio must be between"),
         ("MPE_simple_spread_v3", {"action_type": "Continuous"}, "Box actions"),
+        ("MPE_simple_spread_v3", {"num_agents": 10**9}, "num_agents must be from 0 to 1000"),
+        ("HeuristicEnemySMAX", {"num_allies": -1}, "num_allies must be from 0 to 1000"),
         ("MPE_simple_spread_v3", {"team_reward": "max"}, "sum, mean"),
         ("overcooked", {"layout": "nowhere"}, "cramped_room"),
         ("hanabi", {}, "give max_steps"),
@@ -301,6 +303,28 @@ def test_rewards_of_a_team_that_averages_add_up_to_the_teams():
     actions = dict.fromkeys(theirs.agents, jnp.int32(1))
     _, state, rewards, _, _ = theirs.step_env(key, state, actions)
     np.testing.assert_allclose(sum(rewards.values()), state.time_step.reward, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("action", "says"),
+    [
+        (99, "must be from 0 to"),
+        (-1, "must be from 0 to"),
+        (1.5, "must be whole numbers"),
+        (True, "must be whole numbers"),
+        ("north", "must be whole numbers"),
+    ],
+)
+def test_exported_environments_refuse_actions_that_do_not_exist(exported, action, says):
+    _, theirs = exported
+    key = jax.random.PRNGKey(0)
+    _, state = theirs.reset(key)
+    actions = {**dict.fromkeys(theirs.agents, 1), "agent_0": action}
+    for step in (theirs.step, theirs.step_env):
+        with unchecked_types(), pytest.raises(ValueError, match=f"actions {says}"):
+            step(key, state, actions)
+        with unchecked_types(), pytest.raises(ValueError, match="missing for agent_1"):
+            step(key, state, {"agent_0": 1})
 
 
 def test_there_and_back_again():

@@ -20,7 +20,9 @@ from pairvdn.evaluation import (
     probability_of_improvement,
 )
 from pairvdn.runs.analysis.evaluate import Evaluated, Settings, evaluate
+from pairvdn.runs.errors import FolderError
 from pairvdn.runs.folder import RunFolder, read_config, run_folders, run_path
+from pairvdn.runs.metrics import METRICS
 
 # Sections that may differ between runs of one recipe: the task, the seed, and settings that change
 # no result.
@@ -88,12 +90,28 @@ def _has_best(run: Path) -> bool:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """The folder itself if it holds runs; else those below it, as in the folder of a study."""
-    if (folder / "config.toml").is_file() or not folder.is_dir():
+    """The folder itself if it holds runs; else those below it, as in the folder of a study.
+
+    A run without its config stays in the list, where it is an error: no run may vanish.
+    """
+    found = _runs_inside(folder) if folder.is_dir() else []
+    # Trials of a study, tune/ROW/trial-K, keep no checkpoint and are not part of its results.
+    rows = [run for run in found if not _is_trial(run.relative_to(folder))]
+    return rows or [folder]
+
+
+def _is_trial(run: Path) -> bool:
+    return "tune" in run.parts and run.name.startswith("trial-")
+
+
+def _runs_inside(folder: Path) -> list[Path]:
+    if any((folder / name).exists() for name in ("config.toml", "checkpoints", METRICS)):
         return [folder]
-    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
-    below = [run for path in inner for run in runs_below(path)]
-    return [run for run in below if (run / "config.toml").is_file()] or [folder]
+    inner = sorted(path for path in folder.iterdir() if path.is_dir())
+    links = [path for path in inner if path.is_symlink()]
+    if links:  # it may lead around in a circle
+        raise FolderError(f"{links[0]} is a symbolic link: name what it points to instead.")
+    return [run for path in inner for run in _runs_inside(path)]
 
 
 def grouped(

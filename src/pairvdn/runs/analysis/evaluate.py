@@ -22,12 +22,12 @@ from pairvdn.evaluation import (
     pool_seeds,
     summarise_played,
 )
-from pairvdn.runs.errors import FolderError
 from pairvdn.runs.files import (
     is_unchanged,
     make_folder,
     parse_json,
     read_text,
+    require_no_link,
     signed,
     write_text,
 )
@@ -130,6 +130,7 @@ def evaluate(folder: str | Path, settings: Settings, *, trust: bool = False) -> 
     """
     folder = run_path(folder)
     runs = run_folders(folder)
+    require_no_link(*(run for run in runs if run != folder))  # results are stored there
     evaluated: list[Evaluated] = []
     for run in runs:  # they share an environment, so the random policy plays only once
         random = evaluated[0].random if evaluated else None
@@ -231,7 +232,7 @@ def _stored(folder: Path, settings: Settings) -> Evaluated | None:
         if not is_unchanged(text):
             return None
         return Evaluated.from_dict(parse_json(file, text))
-    except (OSError, FolderError, ValueError, KeyError, TypeError, AttributeError):
+    except Exception:  # it may hold anything
         return None
 
 

@@ -19,7 +19,8 @@ from pairvdn.envs import (
 )
 from pairvdn.evaluation import Recording, record_greedy, record_on_host
 from pairvdn.evaluation.host_recording import TooManyFramesError
-from pairvdn.runs.analysis.evaluate import Settings, env_for
+from pairvdn.runs.analysis.evaluate import Settings, env_for, require_setting
+from pairvdn.runs.errors import FolderError
 from pairvdn.runs.folder import seeds_of
 from pairvdn.runs.load import Loaded, load
 
@@ -70,6 +71,7 @@ def record_both(
 def _env_for(loaded: Loaded, settings: Settings) -> Task:
     """The environment to record; one on the host is asked to render, if it can."""
     env = env_for(loaded, settings.max_steps)
+    require_setting(1, _MOST["max_steps"], **{"max-steps": env.max_steps})
     if not isinstance(env, HostEnvironment):
         return env
     steps = {"env.max_steps": env.max_steps}
@@ -113,7 +115,10 @@ def _recordings(loaded: Loaded, env: Task, settings: Settings) -> list[Recording
 
 def _name(folder: Path) -> str:
     """The name of a run; that of one of several seeds includes the folder of all."""
-    among_seeds = seeds_of(folder.parent) is not None
+    try:
+        among_seeds = seeds_of(folder.parent) is not None
+    except FolderError:  # a file of the same name that has nothing to do with this run
+        among_seeds = False
     return f"{folder.parent.name}/{folder.name}" if among_seeds else folder.name
 
 

@@ -6,11 +6,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxmarl.environments.multi_agent_env import MultiAgentEnv
 from jaxmarl.environments.spaces import Box, Discrete
 from jaxtyping import Array, Bool, Int32
 
-from pairvdn.envs.base import Environment, HasTeamReward
+from pairvdn.envs.base import Environment, HasTeamReward, concrete_actions
 from pairvdn.types import PRNGKey, TimeStep
 
 
@@ -23,13 +25,20 @@ class JaxMARLEnvState(eqx.Module):
     time_step: TimeStep
 
 
+# Observations, state, rewards, dones and infos.
+_Stepped = tuple[
+    dict[str, Array], JaxMARLEnvState, dict[str, Array], dict[str, Array], dict[str, Array]
+]
+
+
 class JaxMARLEnv(MultiAgentEnv):
     """One of our environments with JaxMARL's interface: dicts by agent, pure functions.
 
     Agents are `agent_0`, `agent_1`, ... Their rewards add up to the team's, as JaxMARL's
     `CTRolloutManager` assumes. `step` resets automatically, like every JaxMARL environment. `infos`
     hold `terminated` and `truncated`, an entry per agent, which `dones` do not distinguish.
-    `get_avail_actions` is our mask, `get_world_state` our global state.
+    `get_avail_actions` is our mask, `get_world_state` our global state. An action that does not
+    exist is a ValueError, and acts as the no-op inside `jax.jit`, where values are not known.
     """
 
     def __init__(self, env: Environment[Any]) -> None:
@@ -60,13 +69,37 @@ class JaxMARLEnv(MultiAgentEnv):
         state = JaxMARLEnvState(jnp.asarray(False), jnp.int32(0), inner, time_step)
         return self.get_obs(state), state
 
-    @partial(jax.jit, static_argnums=0)
-    def step_env(
-        self, key: PRNGKey, state: JaxMARLEnvState, actions: dict[str, Array]
-    ) -> tuple[
-        dict[str, Array], JaxMARLEnvState, dict[str, Array], dict[str, Array], dict[str, Array]
-    ]:
+    def step(
+        self,
+        key: PRNGKey,
+        state: JaxMARLEnvState,
+        actions: dict[str, Array],
+        reset_state: JaxMARLEnvState | None = None,
+    ) -> _Stepped:
+        """Act once; start the next episode, or `reset_state`, after the last step of one."""
+        stepped: _Stepped = super().step(key, state, self._checked(actions), reset_state)
+        return stepped
+
+    def step_env(self, key: PRNGKey, state: JaxMARLEnvState, actions: dict[str, Array]) -> _Stepped:
         """Act once, without a reset."""
+        stepped: _Stepped = self._step_env(key, state, self._checked(actions))
+        return stepped
+
+    def _checked(self, actions: dict[str, Array]) -> dict[str, Array]:
+        """The actions of all agents; ValueError, outside of `jax.jit`, if one does not exist."""
+        missing = [agent for agent in self.agents if agent not in actions]
+        if missing:
+            raise ValueError(f"Every agent must act; actions are missing for {', '.join(missing)}.")
+        given = [actions[agent] for agent in self.agents]
+        if not any(isinstance(one, Tracer) for one in given):
+            joint = concrete_actions([np.asarray(one).reshape(()) for one in given], self.env.spec)
+            given = list(jnp.asarray(joint))
+        return dict(zip(self.agents, given, strict=True))
+
+    @partial(jax.jit, static_argnums=0)
+    def _step_env(
+        self, key: PRNGKey, state: JaxMARLEnvState, actions: dict[str, Array]
+    ) -> _Stepped:
         joint = jnp.stack([jnp.asarray(actions[agent]).reshape(()) for agent in self.agents])
         inner, time_step = self.env.step(key, state.inner, joint)
         done = time_step.terminated | time_step.truncated

@@ -2,11 +2,12 @@
 
 import importlib
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pairvdn.checks import hint, require_one_of
+from pairvdn.checks import MOST_AGENTS, hint, require_one_of, require_within
 from pairvdn.envs.adapters.jaxmarl.adapter import FromJaxMARL, from_jaxmarl
 from pairvdn.envs.adapters.jaxmarl.original import lenient, library
 from pairvdn.envs.base import TeamReward
@@ -26,6 +27,7 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
     def build(
         max_steps: int | None = None, team_reward: TeamReward | None = None, **keywords: Any
     ) -> FromJaxMARL:
+        _require_sizes(keywords)
         given = {
             key: _NAMED[key](value) if key in _NAMED else value for key, value in keywords.items()
         }
@@ -44,6 +46,13 @@ def constructor(name: str) -> Callable[..., FromJaxMARL]:
     build.__doc__ = f"JaxMARL's {name}.\n\n{inspect.getdoc(from_jaxmarl)}"
     _leave_open(build)
     return build
+
+
+def _require_sizes(keywords: Mapping[str, Any]) -> None:
+    """Refuse numbers of agents and the like for which JaxMARL would allocate before we see it."""
+    for key, value in keywords.items():
+        if re.fullmatch(r"num_(?!.*steps)\w+", key) and isinstance(value, int):
+            require_within(0, MOST_AGENTS, **{key: value})
 
 
 def _leave_open(build: Any) -> None:

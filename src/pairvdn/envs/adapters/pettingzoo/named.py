@@ -120,7 +120,7 @@ def find(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     # Pygame prints a greeting on the standard output, which may have to be pure JSON.
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     parallel_env = _import("pettingzoo").ParallelEnv
-    if not re.fullmatch(r"\w+(\.\w+)*", name):
+    if not re.fullmatch(r"\w+(\.\w+){0,20}", name):
         raise ValueError("pettingzoo: needs a name, as in pettingzoo:mpe2.simple_spread_v3.")
     for full in (name, f"pettingzoo.{name}"):
         module = _module(full)

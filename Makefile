@@ -76,6 +76,7 @@ figures: $(VENV)/.dev  ## draw the figures of docs/results from results/*.json
 	$(FIGURE) box-jump --only bars
 	$(FIGURE) cooking --only bars curves
 	$(FIGURE) coordination-untuned --only bars
+	$(FIGURE) paper-curves --only curves
 	$(FIGURE) paper-table --only bars curves
 	$(FIGURE) simple-spread --only bars
 	rm docs/results/figures/*.png

@@ -19,7 +19,7 @@ from processes import metrics_without_clock
 import pairvdn
 from pairvdn.cli import main
 from pairvdn.runs import checkpoint, resume
-from pairvdn.runs.errors import RunError
+from pairvdn.runs.errors import FolderError, RunError
 from pairvdn.runs.folder import VALUE_INSIDE, RunFolder
 
 

@@ -102,7 +102,7 @@ def facts(folder: Path) -> dict[str, Any]:
     A copy under the name of another one must not pass for it.
     """
     known: dict[str, Any] = _manifest(folder)["facts"]
-    epoch = known.get("epoch")
+    epoch: Any = known.get("epoch")
     if not _is_whole(epoch):
         raise DamagedError(f"{MANIFEST} does not give the epoch")
     if folder.name.startswith("epoch-") and folder.name != name_of(epoch):

@@ -38,7 +38,7 @@ class ResultsFile:
     def read(self) -> dict[str, Any]:
         """The whole file; empty if it does not exist yet."""
         text = self.storage.read_text(self.path)
-        results = parse_json(str(self), text or "{}")
+        results: dict[str, Any] = parse_json(str(self), text or "{}")
         rows = results.get("rows", {}) if isinstance(results, dict) else None
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise FolderError(f"{self} cannot be used: it does not hold the results of a study.")

@@ -311,7 +311,6 @@ def test_rewards_of_a_team_that_averages_add_up_to_the_teams():
         (99, "must be from 0 to"),
         (-1, "must be from 0 to"),
         (1.5, "must be whole numbers"),
-        (True, "must be whole numbers"),
         ("north", "must be whole numbers"),
     ],
 )

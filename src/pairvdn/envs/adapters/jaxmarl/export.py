@@ -26,9 +26,7 @@ class JaxMARLEnvState(eqx.Module):
 
 
 # Observations, state, rewards, dones and infos.
-_Stepped = tuple[
-    dict[str, Array], JaxMARLEnvState, dict[str, Array], dict[str, Array], dict[str, Array]
-]
+_Stepped = tuple[dict[str, Array], Any, dict[str, Array], dict[str, Array], dict[str, Any]]
 
 
 class JaxMARLEnv(MultiAgentEnv):
@@ -69,7 +67,7 @@ class JaxMARLEnv(MultiAgentEnv):
         state = JaxMARLEnvState(jnp.asarray(False), jnp.int32(0), inner, time_step)
         return self.get_obs(state), state
 
-    def step(
+    def step(  # type: ignore[override]  # JaxMARL's is compiled and cannot see the actions
         self,
         key: PRNGKey,
         state: JaxMARLEnvState,
@@ -80,7 +78,7 @@ class JaxMARLEnv(MultiAgentEnv):
         stepped: _Stepped = super().step(key, state, self._checked(actions), reset_state)
         return stepped
 
-    def step_env(self, key: PRNGKey, state: JaxMARLEnvState, actions: dict[str, Array]) -> _Stepped:
+    def step_env(self, key: PRNGKey, state: Any, actions: dict[str, Array]) -> _Stepped:
         """Act once, without a reset."""
         stepped: _Stepped = self._step_env(key, state, self._checked(actions))
         return stepped

@@ -115,3 +115,11 @@ def test_a_window_has_at_least_one_step() -> None:
 def test_wrong_discount_is_named() -> None:
     with pytest.raises(ValueError, match=r"discount must be from 0 to 1, not 1\.1"):
         Collector(Counter(3), discount=1.1)
+
+
+def test_the_mask_before_a_window_is_kept_on_request() -> None:
+    [block], _ = gather(Collector(Counter(4), recorder=Windows(2, keeps_mask=True)), 3)
+    assert block.mask_tm1 is not None
+    assert block.mask_tm1.shape == block.mask_t.shape
+    [block], _ = gather(Collector(Counter(4), recorder=Windows(2)), 3)
+    assert block.mask_tm1 is None

@@ -1,13 +1,16 @@
 """Losses of a batch by numbers worked out by hand."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
 from jaxtyping import Array
 from probes import Probe, Tabular
 
+from pairvdn import envs, values
 from pairvdn.learning.losses import ErrorRule, TransitionLoss, huber
 from pairvdn.learning.records import Transition
+from pairvdn.learning.schedules import windows
 
 ENV = Probe(jnp.zeros((2, 2, 2)), length=1)
 SEES = jnp.eye(2)
@@ -140,3 +143,44 @@ def test_gradient_goes_to_what_was_done_and_not_through_the_target() -> None:
     assert touched <= {(0, 0, 1), (1, 1, 1)}
     # δ = 1 + 0.5 * 3 - 1 = 1.5 and 2 + 0.5 * 5 - 3 = 1.5; gradient -2 δ / 2.
     assert gradient[0, 0, 1] == gradient[1, 1, 1] == -1.5
+
+
+@pytest.mark.parametrize("method", ["pairvdn-learned", "sop-cg", "qplex", "casec"])
+def test_the_loss_uses_masks_and_the_choices_of_the_online_network(method: str) -> None:
+    """By hand: V_i of allowed actions, pairs of the online network, and the value's own penalty."""
+    env = envs.make("crossroads", num_agents=4)
+    make = values.maker(method, env.spec, hidden_sizes=(8,))
+    value, target = make(key=jax.random.key(0)), make(key=jax.random.key(1))
+    keys = jax.random.split(jax.random.key(2), 4)
+    seen = jax.random.normal(keys[0], (2, 5, *env.reset(keys[0])[1].observation.shape))
+    state = jax.random.normal(keys[1], (2, 5, env.state_size))
+    mask = jax.random.bernoulli(keys[2], 0.5, (2, 5, 4, 2)).at[..., 0].set(True)
+    actions = jnp.zeros((5, 4), jnp.int32)
+    ones = jnp.ones(5)
+    transitions = jax.vmap(Transition)(
+        seen[0], state[0], actions, ones, ones, seen[1], state[1], mask[1], mask[0]
+    )
+    found, _ = eqx.filter_jit(TransitionLoss(env, double_q=True))(value, target, transitions)
+
+    @jax.jit
+    @jax.vmap
+    def by_hand(seen: Array, state: Array, mask: Array) -> Array:
+        before, online = (value.tables_of(seen[time], state[time]) for time in (0, 1))
+        after = target.tables_of(seen[1], state[1])
+        best, _ = value.greedy(online, mask[1])
+        if method == "qplex":
+            before = value.with_mask(before, mask[0])
+            worth = target.evaluate(target.with_mask(after, mask[1]), best)
+        else:
+            worth = target.evaluate_on(after, best, online)
+        error = 1 + worth - value.evaluate(before, actions[0])
+        return error[0] ** 2 + values.penalty(value, before)
+
+    per_row = by_hand(*(jnp.swapaxes(x, 0, 1) for x in (seen, state, mask)))
+    assert float(found) == pytest.approx(float(per_row.mean()), rel=1e-4)
+
+
+def test_only_values_that_read_masks_store_those_before_a_step() -> None:
+    spec = ENV.spec
+    stores = {name: windows(values.maker(name, spec), 1).keeps_mask for name in ("vdn", "qplex")}
+    assert stores == {"vdn": False, "qplex": True}

@@ -10,6 +10,7 @@ from learned_graphs import quality, random_tables
 from value_examples import best_by_enumeration, build, inputs, joint_actions, spec
 
 from pairvdn.maximise.partners import best_partners
+from pairvdn.values import second_opinion
 from pairvdn.values.all_pairs import AllPairs
 from pairvdn.values.sop_cg import matching, spanning_tree
 
@@ -112,6 +113,44 @@ def test_all_partners_are_twice_the_complete_graph():
         expected = 2 * pairs + tables.utilities[jnp.arange(4), actions].sum()
         np.testing.assert_allclose(value.evaluate(tables, actions)[0], expected, rtol=1e-5)
     assert dcg.maximiser.exact
+
+
+def test_the_maximum_over_all_partners_is_exact():
+    value = build("pairvdn-learned", SIZES, partners=3)
+    assert value.maximiser.exact
+
+    @jax.jit
+    @jax.vmap
+    def search(tables):
+        mask = ALL.at[1, 2].set(False)
+        true = best_by_enumeration(value, tables, mask, SIZES)
+        return value.greedy(tables, mask)[1][0], true, value.bound(tables, mask)
+
+    best, true, bound = search(random_tables(4, 3, 64, seed=1))
+    np.testing.assert_allclose(best, true, rtol=1e-4)
+    np.testing.assert_allclose(bound, true, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"), [("pairvdn-learned", 20 + 20 + 1), ("sop-cg", 20 + 1)]
+)
+def test_double_q_evaluates_the_pairs_of_the_network_that_chose(method, expected):
+    """The target prefers the pair (1, 2), but the online network counts (0, 1) and (0, 2)."""
+    value = build(method, spec(num_agents=3))
+    online = with_entries([[0, 9, 8], [9, 0, 7], [8, 7, 0]])
+    target = with_entries([[0, 20, 1], [20, 0, 50], [1, 50, 0]])
+    actions = jnp.zeros(3, jnp.int32)
+    assert float(second_opinion(value, target, actions, online)[0]) == expected
+    assert float(value.evaluate(target, actions)[0]) > expected
+
+
+def test_guesses_at_strong_pairs_ignore_masked_actions():
+    tables = jax.tree.map(lambda x: x[0], random_tables(4, 3, 1, seed=0))
+    mask = ALL.at[:, 1].set(False)
+    smaller = AllPairs(tables.utilities[:, ::2], tables.payoffs[:, :, ::2, ::2])
+    np.testing.assert_allclose(
+        tables.strengths(mask), smaller.strengths(jnp.ones((4, 2), bool)), rtol=1e-5
+    )
 
 
 def test_the_gradient_goes_to_the_chosen_entries_only():

@@ -56,3 +56,16 @@ def test_the_gradient_to_the_utilities_is_that_of_a_plain_sum():
 
     slope = jax.grad(worth)(tables.utilities)
     np.testing.assert_allclose(slope, np.eye(3), atol=1e-6)
+
+
+def test_masked_actions_do_not_raise_the_maximum():
+    """A masked action may have the largest utility: nobody ever trains it."""
+    for seed in range(5):
+        value = stirred(seed)
+        tables = value.tables(*inputs(seed=seed))
+        largest = jnp.argmax(tables.utilities, axis=1)
+        mask = jnp.arange(SIZES.num_actions)[None] != largest[:, None]
+        actions, best = value.greedy(tables, mask)
+        masked = value.with_mask(tables, mask)
+        np.testing.assert_allclose(best, value.evaluate(masked, actions), rtol=1e-5)
+        np.testing.assert_allclose(best[0], best_by_enumeration(value, masked, mask), rtol=1e-5)

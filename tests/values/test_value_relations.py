@@ -228,6 +228,20 @@ def test_tables_of_dcg_do_not_depend_on_the_order_of_a_pair(graph, rank):
     np.testing.assert_allclose(ours, every[0, 1], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("rank", [None, 2])
+def test_the_original_head_of_dcg_is_linear_in_both_hidden_layers(rank):
+    """Tables are symmetric; without a rank they are sums of what each agent adds."""
+    value = build("dcg", spec(num_agents=4), head="original", graph="complete", rank=rank)
+    seen = inputs(spec(num_agents=4))
+    hidden = value.heads.hidden(Inputs(*seen))
+    tables = np.asarray(value.heads.all_tables(hidden))
+    np.testing.assert_allclose(tables, tables.transpose(1, 0, 3, 2), atol=1e-6)
+    listed = value.heads.tables(hidden, np.array([[0, 1], [3, 2]], np.int32))
+    np.testing.assert_allclose(listed, tables[[0, 3], [1, 2]], atol=1e-6)
+    mixed = tables[0, 2] - tables[1, 2] - tables[0, 3] + tables[1, 3]
+    assert (np.abs(mixed).max() < 1e-5) == (rank is None)
+
+
 def test_dcg_takes_means_of_utilities_and_payoffs():
     plain, mean = build("dcg", SIZES), build("dcg", SIZES, normalise=True)
     observed = inputs(SIZES)

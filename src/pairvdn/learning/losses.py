@@ -1,6 +1,7 @@
 """The losses of a batch: temporal-difference errors of transitions or of sequences."""
 
 import abc
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -13,7 +14,7 @@ from pairvdn.checks import require_above, require_one_of
 from pairvdn.envs import Task
 from pairvdn.learning.records import Transition
 from pairvdn.learning.targets import rescaled, td_target, unscaled
-from pairvdn.values import Value
+from pairvdn.values import Value, penalty, second_opinion, with_mask
 
 Batch = TypeVar("Batch")
 
@@ -96,16 +97,18 @@ class TransitionLoss(Loss[Transition]):
     ) -> tuple[Float[Array, ""], LossParts]:
         """The loss of a batch of transitions; without a target network, Q⁻ is Q."""
 
-        def networks(model: Value[Any], observation: Array, state: Array) -> Any:
+        def networks(model: Value[Any], observation: Array, state: Array, mask: Any) -> Any:
             # A vmap of its own, so that networks see the whole batch as one matrix product.
-            return jax.vmap(lambda o, s: tables(self.env, model, o, s))(observation, state)
+            seen = jax.vmap(lambda o, s: tables(self.env, model, o, s))(observation, state)
+            return jax.vmap(partial(with_mask, model))(seen, mask)
 
         target = value if target is None else target
-        tables_t = networks(target, batch.observation_t, batch.state_t)
+        after = (batch.observation_t, batch.state_t, batch.mask_t)
+        tables_t = networks(target, *after)
         if self.double_q:
-            online_t = networks(value, batch.observation_t, batch.state_t)
+            online_t = networks(value, *after)
             actions_t, _ = jax.vmap(value.greedy)(online_t, batch.mask_t)
-            value_t = jax.vmap(target.evaluate)(tables_t, actions_t)
+            value_t = jax.vmap(partial(second_opinion, target))(tables_t, actions_t, online_t)
         else:
             _, value_t = jax.vmap(target.greedy)(tables_t, batch.mask_t)
         value_t = self.rule.raw(value_t)
@@ -113,9 +116,10 @@ class TransitionLoss(Loss[Transition]):
         wanted = jax.vmap(td_target)(batch.reward_t, batch.discount_t, value_t)
         wanted = jax.lax.stop_gradient(self.rule.learned(wanted))
 
-        tables_tm1 = networks(value, batch.observation_tm1, batch.state_tm1)
+        tables_tm1 = networks(value, batch.observation_tm1, batch.state_tm1, batch.mask_tm1)
         error = wanted - jax.vmap(value.evaluate)(tables_tm1, batch.actions_tm1)
         loss = jnp.mean(self.rule.punish(error))
+        loss = loss + jnp.mean(jax.vmap(partial(penalty, value))(tables_tm1))
         return loss, LossParts(loss, jnp.mean(jnp.abs(error)), greedy_value)
 
     def prepare(self, value: Value[Any], block: Transition) -> Transition:

@@ -73,9 +73,13 @@ class AgentStep(eqx.Module):
 
 
 class Windows(Recorder[AgentStep, Transition]):
-    """Transitions over windows of `n_step` agent steps, cut short where an episode ends."""
+    """Transitions over windows of `n_step` agent steps, cut short where an episode ends.
+
+    With `keeps_mask` they also hold what was allowed before the first step.
+    """
 
     n_step: int = eqx.field(default=1, static=True)
+    keeps_mask: bool = eqx.field(default=False, static=True)
     keeps_final = False
     stride = 1
 
@@ -106,6 +110,7 @@ class Windows(Recorder[AgentStep, Transition]):
             observation_t=after.observation,
             state_t=after.state,
             mask_t=after.mask,
+            mask_tm1=before.mask if self.keeps_mask else None,
         )
         return AgentStep(transition, after.terminated | after.truncated)
 

@@ -10,7 +10,7 @@ class Transition(eqx.Module):
     `reward_t` is the discounted sum of the rewards within the step. `discount_t` is the weight of
     the next value: γ to the power of the environment steps taken, or 0 if the episode terminated. A
     truncated episode keeps its discount, since its final observation still has a value. Agent
-    identifiers are never stored; values append them.
+    identifiers are never stored; values append them. `mask_tm1` is stored for values that read it.
     """
 
     observation_tm1: Float[Array, "n o"]
@@ -21,6 +21,7 @@ class Transition(eqx.Module):
     observation_t: Float[Array, "n o"]
     state_t: Float[Array, " s"]
     mask_t: Bool[Array, "n a"]
+    mask_tm1: Bool[Array, "n a"] | None = None
 
 
 class Frame(eqx.Module):

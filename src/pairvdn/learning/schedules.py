@@ -27,7 +27,7 @@ from pairvdn.learning.recorders import Recorder, Sequences, Windows
 from pairvdn.learning.replay import RandomBatches, WholePass
 from pairvdn.learning.sequence_losses import ReturnRule, SequenceLoss
 from pairvdn.learning.updater import Updater
-from pairvdn.values import Value
+from pairvdn.values import ReadsMask, Value
 
 
 def collector_for(env: Task, **arguments: Any) -> Collects[Any]:
@@ -44,8 +44,17 @@ def collector_for(env: Task, **arguments: Any) -> Collects[Any]:
 
 def has_memory(make_value: Callable[..., Value[Any]]) -> bool:
     """Whether the values that `make_value` builds remember earlier steps of an episode."""
+    return _shape(make_value).encoder.has_memory
+
+
+def windows(make_value: Callable[..., Value[Any]], n_step: int) -> Windows:
+    """The recorder of transitions for the values that `make_value` builds."""
+    return Windows(n_step, keeps_mask=isinstance(_shape(make_value), ReadsMask))
+
+
+def _shape(make_value: Callable[..., Value[Any]]) -> Value[Any]:
     shape: Value[Any] = eqx.filter_eval_shape(make_value, key=jax.random.PRNGKey(0))
-    return shape.encoder.has_memory
+    return shape
 
 
 def paper_learner(
@@ -106,7 +115,7 @@ def paper_learner(
             "The paper's schedule trains values without memory; use the schedule 'parallel' or "
             "'pqn', or an encoder without memory."
         )
-    recorder = Windows(n_step)
+    recorder = windows(make_value, n_step)
     collector = collector_for(env, recorder=recorder, discount=discount)
     random_collector = None
     if final_random_step:
@@ -201,7 +210,7 @@ def parallel_learner(
         divergence_bound: training stops as diverged when a value or the loss exceeds this
     """
     rule = ErrorRule(loss, huber_delta, rescale_values)
-    recorder: Recorder[Any, Any] = Windows(n_step)
+    recorder: Recorder[Any, Any] = windows(make_value, n_step)
     criterion: Loss[Any] = TransitionLoss(env, rule, double_q)
     if has_memory(make_value):
         length = agent_steps_per_round if sequence_length is None else sequence_length

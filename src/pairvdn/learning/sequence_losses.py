@@ -19,7 +19,7 @@ from pairvdn.envs import Task
 from pairvdn.learning.losses import ErrorRule, Loss, LossParts, mean_where
 from pairvdn.learning.records import Frame, Sequence
 from pairvdn.learning.targets import lambda_targets, n_step_targets
-from pairvdn.values import Value
+from pairvdn.values import Value, penalty, second_opinion, with_mask
 
 
 class Unrolled(NamedTuple):
@@ -41,7 +41,8 @@ def unroll(env: Task, value: Value[Any], sequence: Sequence, burn_in: int) -> Un
         carry = jax.lax.stop_gradient(encode(carry, first)[1])
     features, _ = encode(carry, frames)
     heads = jax.vmap(partial(run_heads, env, value))
-    return Unrolled(frames, heads(features, frames.observation, frames.state))
+    seen = heads(features, frames.observation, frames.state)
+    return Unrolled(frames, jax.vmap(partial(with_mask, value))(seen, frames.mask))
 
 
 class ReturnRule(eqx.Module):
@@ -82,9 +83,9 @@ class SequenceLoss(Loss[Sequence]):
     ) -> tuple[Float[Array, ""], LossParts]:
         """The loss of a batch of sequences; without a target network it is the value itself."""
         frozen = value if target is None else target
-        predicted, wanted, greedy = jax.vmap(lambda one: self._of_one(value, frozen, one))(batch)
+        parts = jax.vmap(lambda one: self._of_one(value, frozen, one))(batch)
         steps = jax.vmap(lambda f: _slice(f, self.burn_in, -1))(batch.frames)
-        return _parts(self.rule, steps, predicted, wanted, greedy)
+        return _parts(self.rule, steps, *parts)
 
     def prepare(self, value: Value[Any], block: Sequence) -> Sequence:
         """Sequences need no preparation."""
@@ -93,20 +94,23 @@ class SequenceLoss(Loss[Sequence]):
 
     def _of_one(
         self, value: Value[Any], target: Value[Any], sequence: Sequence
-    ) -> tuple[Array, Array, Array]:
-        """Predictions, targets and values of the next actions of the steps of one sequence."""
+    ) -> tuple[Array, Array, Array, Array]:
+        """Predictions, targets, values of the next actions and penalties of one sequence."""
         frames, online = unroll(self.env, value, sequence, self.burn_in)
         _, frozen = unroll(self.env, target, sequence, self.burn_in)
         frozen_t = _slice(frozen, 1, None)
         if self.double_q:
-            actions_t, _ = jax.vmap(value.greedy)(_slice(online, 1, None), frames.mask[1:])
-            value_t = jax.vmap(target.evaluate)(frozen_t, actions_t)
+            online_t = _slice(online, 1, None)
+            actions_t, _ = jax.vmap(value.greedy)(online_t, frames.mask[1:])
+            value_t = jax.vmap(partial(second_opinion, target))(frozen_t, actions_t, online_t)
         else:
             _, value_t = jax.vmap(target.greedy)(frozen_t, frames.mask[1:])
         value_t = self.rule.raw(value_t)
         wanted = self.rule.learned(self.returns(frames, value_t))
-        predicted = jax.vmap(value.evaluate)(_slice(online, 0, -1), frames.actions[:-1])
-        return predicted, jax.lax.stop_gradient(wanted), value_t
+        now = _slice(online, 0, -1)
+        predicted = jax.vmap(value.evaluate)(now, frames.actions[:-1])
+        extra = jax.vmap(partial(penalty, value))(now)
+        return predicted, jax.lax.stop_gradient(wanted), value_t, extra
 
 
 class Labelled(eqx.Module):
@@ -145,13 +149,14 @@ class BlockLoss(Loss[Labelled]):
         """The loss of a batch of labelled sequences."""
         del target
 
-        def predict(sequence: Sequence) -> Float[Array, "t h"]:
+        def predict(sequence: Sequence) -> tuple[Float[Array, "t h"], Float[Array, " t"]]:
             frames, now = unroll(self.env, value, sequence, self.burn_in)
-            return jax.vmap(value.evaluate)(now, frames.actions)
+            extra = jax.vmap(partial(penalty, value))(now)
+            return jax.vmap(value.evaluate)(now, frames.actions), extra
 
-        predicted = jax.vmap(predict)(batch.sequence)
+        predicted, extra = jax.vmap(predict)(batch.sequence)
         steps = jax.vmap(lambda f: _slice(f, self.burn_in, None))(batch.sequence.frames)
-        return _parts(self.rule, steps, predicted, batch.target, batch.greedy)
+        return _parts(self.rule, steps, predicted, batch.target, batch.greedy, extra)
 
     def _label(self, value: Value[Any], sequence: Sequence) -> Labelled:
         frames, now = unroll(self.env, value, sequence, self.burn_in)
@@ -168,10 +173,11 @@ def _parts(
     predicted: Float[Array, "b t h"],
     wanted: Float[Array, "b t h"],
     greedy: Float[Array, "b t h"],
+    extra: Float[Array, "b t"],
 ) -> tuple[Float[Array, ""], LossParts]:
-    """The means over the steps that were taken."""
+    """The means over the steps that were taken; `extra` is added to the loss."""
     error = wanted - predicted
-    loss = mean_where(steps.acted, rule.punish(error))
+    loss = mean_where(steps.acted, rule.punish(error)) + mean_where(steps.acted, extra[..., None])
     td_error = mean_where(steps.acted, jnp.abs(error))
     greedy_value = mean_where(steps.acted & (steps.discount_t > 0), greedy)
     return loss, LossParts(loss, td_error, greedy_value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pairvdn.checks import hint
 from pairvdn.types import EnvSpec, PRNGKey
-from pairvdn.values.base import Inputs, Value
+from pairvdn.values.base import Inputs, ReadsMask, Value, penalty, second_opinion, with_mask
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import Maximiser, Pairs
 from pairvdn.values.pairs import HasMaximiser, HasPairs, SumOverPairs
@@ -64,10 +64,14 @@ __all__ = [
     "Inputs",
     "Maximiser",
     "Pairs",
+    "ReadsMask",
     "SumOverPairs",
     "Value",
     "constructor",
     "make",
     "maker",
     "names",
+    "penalty",
+    "second_opinion",
+    "with_mask",
 ]

@@ -6,12 +6,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder
-from pairvdn.values.graphs import Pairs
-from pairvdn.values.heads import SymmetricPairHead
+from pairvdn.values.graphs import FixedGraph, Pairs
+from pairvdn.values.symmetric import SymmetricHead
 from pairvdn.values.utilities import chosen
 
 
@@ -30,7 +31,7 @@ class AllPairs(eqx.Module):
         both = own[:, None, :, None] & own[None, :, None, :]
         return jnp.where(both, self.payoffs, 0).sum(axis=(2, 3))
 
-    def between(self, first: Int32[Array, " e"], second: Int32[Array, " e"]) -> Array:
+    def between(self, first: Any, second: Any) -> Array:
         """The tables [e, a, a] of some pairs; not for learning, see `at`."""
         return self.payoffs[first, second]
 
@@ -42,9 +43,19 @@ class AllPairs(eqx.Module):
         """
         allowed = mask[:, None, :, None] & mask[None, :, None, :]
         tables = jnp.where(allowed, self.payoffs, 0)
-        means = tables.mean(axis=2, keepdims=True) + tables.mean(axis=3, keepdims=True)
-        guesses = jnp.stack([tables, tables - means])
+        count = jnp.maximum(mask.sum(axis=1, dtype=tables.dtype), 1)[:, None, None]
+        rows = tables.sum(axis=2, keepdims=True) / count[:, None]
+        columns = tables.sum(axis=3, keepdims=True) / count[None]
+        guesses = jnp.stack([tables, tables - rows - columns])
         return jnp.where(allowed[None], guesses, -jnp.inf).max(axis=(3, 4))
+
+    def gains(self, mask: Bool[Array, "n a"]) -> Float[Array, "n n"]:
+        """What each pair gains from its table: its best value less those of the two alone."""
+        own = jnp.where(mask, self.utilities, -jnp.inf)
+        together = self.payoffs + own[:, None, :, None] + own[None, :, None, :]
+        alone = own.max(axis=1)
+        gain = together.max(axis=(2, 3)) - alone[:, None] - alone[None]
+        return jnp.where(jnp.isnan(gain), -jnp.inf, gain)
 
 
 class AllPairsValue(Value[AllPairs]):
@@ -54,7 +65,7 @@ class AllPairsValue(Value[AllPairs]):
     """
 
     encoder: eqx.AbstractVar[Encoder[Any]]
-    heads: eqx.AbstractVar[SymmetricPairHead]
+    heads: eqx.AbstractVar[SymmetricHead]
     num_heads = 1
 
     @abc.abstractmethod
@@ -73,9 +84,14 @@ class AllPairsValue(Value[AllPairs]):
 
     def evaluate(self, tables: AllPairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """The utilities, and the entries of the pairs that count."""
-        entries = tables.at(actions)
-        counted = self.counted(jax.lax.stop_gradient(entries))
-        pairs = jnp.where(counted, entries, 0).sum()
+        return self.evaluate_on(tables, actions, tables)
+
+    def evaluate_on(
+        self, tables: AllPairs, actions: Int32[Array, " n"], choosing: AllPairs
+    ) -> Float[Array, " 1"]:
+        """The value of the pairs that count according to other tables."""
+        counted = self.counted(jax.lax.stop_gradient(choosing.at(actions)))
+        pairs = jnp.where(counted, tables.at(actions), 0).sum()
         return (pairs + chosen(tables.utilities, actions).sum())[None]
 
     def pairs(self, tables: AllPairs, actions: Int32[Array, " n"]) -> Pairs:
@@ -89,6 +105,20 @@ class AllPairsValue(Value[AllPairs]):
         return Pairs(edges, payoffs, tables.utilities)
 
 
+def complete_graph(num_agents: int, *, exact: bool = True) -> FixedGraph:
+    """Each pair once; a single agent has an edge with itself, whose table is 0 in `on_edges`."""
+    return FixedGraph("complete" if num_agents > 1 else [[0, 0]], num_agents, exact=exact)
+
+
+def on_edges(tables: AllPairs, graph: FixedGraph, factor: float = 1.0) -> Pairs:
+    """The utilities, and the tables of the edges of this graph times a factor."""
+    first, second = np.array(graph.known).T
+    factors = factor * (first != second).astype(np.float32)
+    between = tables.between(first, second)
+    payoffs = jnp.where((factors != 0)[:, None, None], factors[:, None, None] * between, 0)
+    return Pairs(graph.fixed_edges, payoffs, tables.utilities)
+
+
 def off_diagonal(num_agents: int) -> Bool[Array, "n n"]:
     """Pairs of different agents."""
     return ~jnp.eye(num_agents, dtype=bool)
@@ -99,12 +129,14 @@ def upper(num_agents: int) -> Bool[Array, "n n"]:
     return jnp.triu(jnp.ones((num_agents, num_agents), bool), k=1)
 
 
-def rank_in_row(scores: Float[Array, "n n"]) -> Int32[Array, "n n"]:
-    """How many agents of the row have a larger score; equal ones are ranked by index."""
+def largest_in_row(scores: Float[Array, "n n"], count: int) -> Bool[Array, "n n"]:
+    """The `count` largest scores of each row; of equal ones, those of smaller index."""
     index = jnp.arange(scores.shape[0])
+    if count == 1:  # n² comparisons instead of n³
+        return jnp.argmax(scores, axis=1)[:, None] == index[None]
     larger = scores[:, None, :] > scores[:, :, None]
     equal = (scores[:, None, :] == scores[:, :, None]) & (index[None, :] < index[:, None])[None]
-    return (larger | equal).sum(axis=2, dtype=jnp.int32)
+    return (larger | equal).sum(axis=2, dtype=jnp.int32) < count
 
 
 def decided(

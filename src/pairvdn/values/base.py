@@ -1,9 +1,10 @@
 """The contract of a value: features give tables, tables give values and best actions."""
 
 import abc
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_shape
@@ -97,3 +98,57 @@ class Value(eqx.Module, Generic[Tables]):
         """The tables of an observation without memory, as at the start of an episode."""
         features, _ = self.encoder(self.encoder.init_carry(), observation)
         return self.tables(features, state, positions)
+
+
+@runtime_checkable
+class ChoosesPairs(Protocol):
+    """A value in which the joint action decides the pairs that count."""
+
+    def evaluate_on(
+        self, tables: Any, actions: Int32[Array, " n"], choosing: Any
+    ) -> Float[Array, " h"]:
+        """The value of these actions on the pairs that count according to the tables `choosing`."""
+        ...
+
+
+@runtime_checkable
+class ReadsMask(Protocol):
+    """A value in which the worth of an action depends on what else is allowed."""
+
+    def with_mask(self, tables: Any, mask: Bool[Array, "n a"]) -> Any:
+        """The tables for agents that may only take these actions."""
+        ...
+
+
+@runtime_checkable
+class HasPenalty(Protocol):
+    """A value that adds a term of its own to the loss."""
+
+    def penalty(self, tables: Any) -> Float[Array, ""]:
+        """The term for the tables of one example."""
+        ...
+
+
+def with_mask(value: Value[Tables], tables: Tables, mask: Bool[Array, "n a"] | None) -> Tables:
+    """The tables for agents that may only take these actions; without a mask, all."""
+    if mask is None or not isinstance(value, ReadsMask):
+        return tables
+    masked: Tables = value.with_mask(tables, mask)
+    return masked
+
+
+def second_opinion(
+    value: Value[Tables], tables: Tables, actions: Int32[Array, " n"], choosing: Tables
+) -> Float[Array, " h"]:
+    """Double Q-learning: the worth of a choice of another network, whose tables are `choosing`.
+
+    The choice is that of actions and, where the actions decide them, of pairs.
+    """
+    if isinstance(value, ChoosesPairs):
+        return value.evaluate_on(tables, actions, choosing)
+    return value.evaluate(tables, actions)
+
+
+def penalty(value: Value[Tables], tables: Tables) -> Float[Array, ""]:
+    """The value's own term of the loss; 0 for most."""
+    return value.penalty(tables) if isinstance(value, HasPenalty) else jnp.float32(0)

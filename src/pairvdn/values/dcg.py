@@ -1,18 +1,24 @@
 """Deep coordination graphs: utilities and pair-wise payoffs on any fixed graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
 
 import equinox as eqx
 import numpy as np
 
+from pairvdn.checks import require_one_of
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import FixedGraph, Pairs
-from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import SumOverPairs
+from pairvdn.values.symmetric import LinearPairHead, SymmetricHead, SymmetricPairHead
+
+HEADS: dict[str, Callable[..., SymmetricHead]] = {
+    "products": SymmetricPairHead,
+    "original": LinearPairHead,
+}
 
 
 class Dcg(SumOverPairs):
@@ -25,6 +31,8 @@ class Dcg(SumOverPairs):
     Args:
         graph: the graph by name (the star is centred on agent 0), or a list of edges.
         rank: rank of the payoff tables before they are made symmetric; none for full tables.
+        head: how tables are computed: a hidden layer with the `products` of both agents' units, or
+            the `original`, linear in the last hidden layers of both agents.
         exact: maximise exactly where the graph allows it, instead of by max-plus.
         iterations: rounds of max-plus.
         utilities: whether each agent also has a utility of its own.
@@ -33,7 +41,7 @@ class Dcg(SumOverPairs):
     """
 
     encoder: Encoder[Any]
-    heads: SymmetricPairHead
+    heads: SymmetricHead
     graph: FixedGraph
     has_utilities: bool = eqx.field(static=True)
     normalise: bool = eqx.field(static=True)
@@ -44,6 +52,7 @@ class Dcg(SumOverPairs):
         *,
         graph: Literal["ring", "path", "star", "complete"] | Sequence[Sequence[int]] = "complete",
         rank: int | None = None,
+        head: Literal["products", "original"] = "products",
         exact: bool = True,
         iterations: int = 8,
         utilities: bool = True,
@@ -54,7 +63,8 @@ class Dcg(SumOverPairs):
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.graph = FixedGraph(graph, spec.num_agents, exact=exact, iterations=iterations)
         self.has_utilities, self.normalise = utilities, normalise
-        self.heads = SymmetricPairHead(self.encoder, rank=rank, key=key, **heads)
+        require_one_of(HEADS, head=head)
+        self.heads = HEADS[head](self.encoder, rank=rank, key=key, **heads)
 
     def compute_tables(self, inputs: Inputs) -> Pairs:
         """The tables of all edges and the utilities."""

@@ -5,17 +5,15 @@ from typing import Any, Unpack
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int32
 
-from pairvdn.checks import require_above, require_at_least
+from pairvdn.checks import require_above
 from pairvdn.types import PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import Graph, Pairs
 from pairvdn.values.layout import OFFSET_SIZE, offsets
-from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
-from pairvdn.values.product import rows_product
+from pairvdn.values.networks import GroupNetwork, HeadArguments
 
 
 class GroupHead(eqx.Module):
@@ -140,104 +138,3 @@ class PairHead(eqx.Module):
                 n, n, *[self.num_actions] * 2
             )
         return jax.vmap(self.tables, in_axes=(None, 1), out_axes=1)(inputs, edges)
-
-
-PRODUCTS = 3.0  # brings the initial size of products near that of sums
-
-
-class SymmetricPairHead(eqx.Module):
-    """Utilities and symmetric tables of one network, in which pairs cost little more than agents.
-
-    (p_i, r_i)  = network(h_i)            all hidden layers but the last, once for each agent
-    Q_i(x)      = activation(p_i, r_i) U + c
-    z_ij        = activation(p_i + r_j) + 3 p_i r_j       element by element
-    Q_ij(x, y)  = (f_ij(x, y) + f_ji(y, x)) / 2,   f_ij = z_ij W + b
-
-    The last hidden layer is z, half of its units for each order of a pair. Sums compare two agents;
-    products single out pairs, which sums hardly learn from identifiers. With `rank` r, f is
-    Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each agent has its own
-    network; the output layers are always shared.
-    """
-
-    agents: GroupNetwork
-    own: Mlp
-    output: Mlp
-    num_actions: int = eqx.field(static=True)
-    rank: int | None = eqx.field(static=True)
-
-    def __init__(
-        self,
-        encoder: Encoder[Any],
-        *,
-        rank: int | None = None,
-        key: PRNGKey,
-        **network: Unpack[HeadArguments],
-    ) -> None:
-        if rank is not None:
-            require_at_least(1, rank=rank)
-        *before, width = network["hidden_sizes"] or (0,)
-        require_at_least(1, last_hidden_size=width)
-        half = (width + 1) // 2
-        n, a = encoder.spec.num_agents, encoder.spec.num_actions
-        self.num_actions, self.rank = a, rank
-        agent_key, own_key, output_key = jax.random.split(key, 3)
-        hidden: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
-        self.agents = GroupNetwork(
-            num_agents=n,
-            feature_size=encoder.feature_size,
-            num_groups=n,
-            group_size=1,
-            output_size=2 * half,
-            key=agent_key,
-            **hidden,
-        )
-
-        def layer(inputs: int, outputs: int, key: PRNGKey) -> Mlp:
-            scale = network["final_scale"]
-            return Mlp(inputs, outputs, hidden_sizes=(), final_scale=scale, key=key)
-
-        self.own = layer(2 * half, a, own_key)
-        self.output = layer(half, a * (a if rank is None else 2 * rank), output_key)
-
-    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
-        """(p_i, r_i) of every agent: the input of the other methods."""
-        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
-        return self.agents(inputs.features, everyone[:, None])
-
-    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
-        """The utility of every action of every agent."""
-        return self.own(self.agents.mlp.activate(hidden))
-
-    def tables(
-        self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
-    ) -> Float[Array, "e a a"]:
-        """The tables of these pairs, which must be known before tracing."""
-        if 4 * len(edges) > hidden.shape[0] ** 2:
-            # So dense that all pairs cost no more, and their sums p_i + r_j need no look-up.
-            return self.all_tables(hidden)[edges[:, 0], edges[:, 1]]
-        sources, targets = jnp.split(hidden, 2, axis=1)
-        both = np.concatenate([edges, edges[:, ::-1]])
-        pairs = self._units(sources[both[:, 0]], targets[both[:, 1]])
-        one_way, other_way = jnp.split(self._outputs(pairs), 2)
-        return 0.5 * (one_way + other_way.mT)
-
-    def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
-        """The tables of all ordered pairs."""
-        sources, targets = jnp.split(hidden, 2, axis=1)
-        n, width = sources.shape
-        pairs = self._units(sources[:, None], targets[None]).reshape(n * n, width)
-        one_way = self._outputs(pairs).reshape(n, n, self.num_actions, self.num_actions)
-        return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
-
-    def _units(self, sources: Float[Array, "*s j"], targets: Float[Array, "*t j"]) -> Array:
-        """The hidden layer z of each ordered pair."""
-        return self.agents.mlp.activate(sources + targets) + PRODUCTS * sources * targets
-
-    def _outputs(self, rows: Float[Array, "e j"]) -> Float[Array, "e a a"]:
-        """The output f of each ordered pair."""
-        layer = self.output
-        outputs = rows_product(rows, layer.weights[0], narrow=True) + layer.biases[0][None]
-        if self.rank is None:
-            return outputs.reshape(-1, self.num_actions, self.num_actions)
-        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
-        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])

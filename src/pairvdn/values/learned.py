@@ -14,14 +14,16 @@ from pairvdn.values.all_pairs import (
     AllPairs,
     AllPairsValue,
     allowed_only,
+    complete_graph,
     decided,
+    largest_in_row,
     off_diagonal,
-    rank_in_row,
+    on_edges,
 )
 from pairvdn.values.encoders import Encoder, make_encoder
-from pairvdn.values.graphs import Maximiser
-from pairvdn.values.heads import SymmetricPairHead
+from pairvdn.values.graphs import FixedGraph, Maximiser
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.symmetric import SymmetricPairHead
 
 COUNTED = ("best", "friends-and-foes")
 
@@ -32,7 +34,7 @@ class LearnedPairVdn(AllPairsValue):
     A self-organised graph: no positions and no fixed edges. Tables are symmetric. The choice of
     partners is part of the value and has no gradient of its own. Greedy actions are approximate:
     partners and exact maxima of their successor graph in turn, from two starts, then coordinate
-    ascent.
+    ascent. If all pairs count they are those of `dcg` on the complete graph.
 
     Args:
         counted: the partners that an agent counts: those with its `best` entries, or its best
@@ -44,6 +46,7 @@ class LearnedPairVdn(AllPairsValue):
     heads: SymmetricPairHead
     foes: bool = eqx.field(static=True)
     partners: int = eqx.field(static=True)
+    complete: FixedGraph | None  # if all pairs count
 
     def __init__(
         self,
@@ -59,6 +62,8 @@ class LearnedPairVdn(AllPairsValue):
         self.encoder, key, heads = make_encoder(spec, key=key, **network)
         self.heads = SymmetricPairHead(self.encoder, key=key, **heads)
         self.foes, self.partners = counted == "friends-and-foes", partners
+        n = spec.num_agents
+        self.complete = complete_graph(n) if partners >= n - 1 else None
 
     @property
     def most_pairs(self) -> int:
@@ -69,9 +74,9 @@ class LearnedPairVdn(AllPairsValue):
     def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
         """The partners of each agent, in its row."""
         others = off_diagonal(entries.shape[0])
-        friends = rank_in_row(jnp.where(others, entries, -jnp.inf)) < self.partners
+        friends = largest_in_row(jnp.where(others, entries, -jnp.inf), self.partners)
         if self.foes:
-            foes = rank_in_row(jnp.where(others, -entries, -jnp.inf)) < self.partners
+            foes = largest_in_row(jnp.where(others, -entries, -jnp.inf), self.partners)
             friends = (friends & (entries > 0)) | (foes & (entries < 0))
         return others & friends
 
@@ -79,6 +84,9 @@ class LearnedPairVdn(AllPairsValue):
         self, tables: AllPairs, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
         """The best joint action that the search finds, and its value."""
+        if self.complete is not None:
+            best = self.complete.maximum(on_edges(tables, self.complete, 2.0), mask)
+            return best.actions, best.value[None]
         clean = allowed_only(tables, mask)
         others = off_diagonal(mask.shape[0])
         strengths = jnp.where(others[None], clean.strengths(mask), -jnp.inf)
@@ -94,14 +102,16 @@ class LearnedPairVdn(AllPairsValue):
 
     @property
     def maximiser(self) -> Maximiser:
-        """Exact for one or two agents, which have no choice of partners."""
-        alone = self.spec.num_agents <= 2
-        return Maximiser(
-            "successor graphs of the best partners, 2 starts and 2 sweeps", exact=alone
-        )
+        """A search for partners, unless all pairs count."""
+        if self.complete is not None:
+            return self.complete.maximiser(self.spec.num_actions)
+        name = "successor graphs of the best partners, 2 starts and 2 sweeps"
+        return Maximiser(name, exact=False)
 
     def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
         """Every agent with the partners' best replies to its action, as if these could differ."""
+        if self.complete is not None:
+            return self.complete.maximum(on_edges(tables, self.complete, 2.0), mask).bound
         clean = allowed_only(tables, mask)
         replies = jnp.where(mask[None, :, None], clean.payoffs, -jnp.inf).max(axis=3)
 

@@ -97,15 +97,22 @@ class Qplex(Value[QplexTables]):
     def greedy(
         self, tables: QplexTables, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
-        """Each agent's own best action; the best joint action unless better ones are masked."""
+        """Each agent's own best action, which is the best joint action."""
         actions, values = best(tables.utilities, mask)
         decided = (actions >= 0).all()
-        # Masked entries may hold anything and must not reach the advantages.
-        clean = eqx.tree_at(
-            lambda t: t.utilities, tables, jnp.where(mask, tables.utilities, values[:, None])
-        )
-        value = self.evaluate(clean, jnp.maximum(actions, 0))
+        value = self.evaluate(self.with_mask(tables, mask), jnp.maximum(actions, 0))
         return jnp.where(decided, actions, -1), jnp.where(decided, value, values.sum())
+
+    def with_mask(self, tables: QplexTables, mask: Bool[Array, "n a"]) -> QplexTables:
+        """Tables whose V_i are those of the best allowed actions.
+
+        Masked actions are never trained. Their utilities may be the largest, and then the best
+        allowed action would have an advantage below 0, and a weight.
+        """
+        _, values = best(tables.utilities, mask)
+        filled = jnp.where(mask, tables.utilities, values[:, None])
+        masked: QplexTables = eqx.tree_at(lambda t: t.utilities, tables, filled)
+        return masked
 
     def utilities(self, tables: QplexTables) -> Float[Array, "n a"]:
         """The utilities that the mixture weighs."""

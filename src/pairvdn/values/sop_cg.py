@@ -19,8 +19,8 @@ from pairvdn.values.all_pairs import (
 )
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import Maximiser
-from pairvdn.values.heads import SymmetricPairHead
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.symmetric import SymmetricPairHead
 
 CLASSES = ("tree", "matching")
 ROUNDS = 2
@@ -30,7 +30,7 @@ class SopCg(AllPairsValue):
     """Q(o, a) = Σ_i Q_i(h_i, a_i) + max over graphs G of Σ_(i,j) in G Q_ij(h_i, h_j, a_i, a_j).
 
     Yang et al., arXiv 2112.03547. The maximum over actions is exact given the graph, and the best
-    tree is exact given the actions; in turn, from two starts, they are approximate.
+    tree is exact given the actions; in turn, from three starts, they are approximate.
 
     Args:
         graphs: the class of graphs: spanning trees, or matchings, in which every agent has one
@@ -84,7 +84,9 @@ class SopCg(AllPairsValue):
                 weights = clean.at(actions)
             return actions, self.evaluate(clean, actions)
 
-        actions, values = jax.vmap(solve)(clean.strengths(mask))
+        # Strong pairs, and pairs that gain most with their utilities: of these matchings are made.
+        starts = jnp.concatenate([clean.strengths(mask), clean.gains(mask)[None]])
+        actions, values = jax.vmap(solve)(starts)
         best = jnp.argmax(values[:, 0])
         return decided(actions[best], values[best], tables, mask)
 
@@ -102,7 +104,7 @@ class SopCg(AllPairsValue):
     @property
     def maximiser(self) -> Maximiser:
         """Exact for one or two agents, which have no choice of graph."""
-        name = f"{'tree' if self.graphs == 'tree' else 'successor'} of the best graphs, 2 starts"
+        name = f"{'tree' if self.graphs == 'tree' else 'successor'} of the best graphs, 3 starts"
         return Maximiser(name, exact=self.spec.num_agents <= 2)
 
     def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:

@@ -1,0 +1,193 @@
+"""Heads with symmetric tables: utilities and payoffs of one network, run once for each agent."""
+
+import abc
+from typing import Any, Unpack
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int32
+
+from pairvdn.checks import require_at_least
+from pairvdn.types import PRNGKey
+from pairvdn.values.base import Inputs
+from pairvdn.values.encoders import Encoder
+from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
+from pairvdn.values.product import rows_product
+
+PRODUCTS = 3.0  # brings the initial size of products near that of sums
+
+
+class SymmetricHead(eqx.Module):
+    """Q_i(x), and Q_ij(x, y) = (f_ij(x, y) + f_ji(y, x)) / 2 with f from numbers of both agents.
+
+    With `rank` r, f is Σ_r f_r(x) g_r(y): 2ra outputs instead of a². With separate parameters each
+    agent has its own network; layers that read pairs are always shared.
+    """
+
+    agents: eqx.AbstractVar[GroupNetwork]
+    num_actions: eqx.AbstractVar[int]
+    rank: eqx.AbstractVar[int | None]
+
+    @abc.abstractmethod
+    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+        """The utility of every action of every agent."""
+
+    @abc.abstractmethod
+    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
+        """(p_i, r_i): what agent i adds to pairs as the first and as the second of them."""
+
+    @abc.abstractmethod
+    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
+        """The outputs [e, ...] of ordered pairs with these p_i and r_j."""
+
+    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
+        """The network of every agent: the input of the other methods."""
+        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
+        return self.agents(inputs.features, everyone[:, None])
+
+    def tables(
+        self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
+    ) -> Float[Array, "e a a"]:
+        """The tables of these pairs, which must be known before tracing."""
+        if 4 * len(edges) > hidden.shape[0] ** 2:
+            # So dense that all pairs cost no more, and their p_i and r_j need no look-up.
+            return self.all_tables(hidden)[edges[:, 0], edges[:, 1]]
+        first, second = self.ends(hidden)
+        both = np.concatenate([edges, edges[:, ::-1]])
+        outputs = self.outputs(first[both[:, 0]], second[both[:, 1]])
+        one_way, other_way = jnp.split(self._tables(outputs), 2)
+        return 0.5 * (one_way + other_way.mT)
+
+    def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
+        """The tables of all ordered pairs."""
+        first, second = self.ends(hidden)
+        n, width = first.shape
+        pairs = (jnp.broadcast_to(x, (n, n, width)) for x in (first[:, None], second[None]))
+        outputs = self.outputs(*(x.reshape(n * n, width) for x in pairs))
+        one_way = self._tables(outputs).reshape(n, n, self.num_actions, self.num_actions)
+        return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
+
+    def _tables(self, outputs: Float[Array, "e k"]) -> Float[Array, "e a a"]:
+        """The table f of each ordered pair."""
+        if self.rank is None:
+            return outputs.reshape(-1, self.num_actions, self.num_actions)
+        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
+        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
+
+
+class SymmetricPairHead(SymmetricHead):
+    """Tables of a hidden layer that reads pairs; they cost little more than those of agents.
+
+    (p_i, r_i)  = network(h_i)            all hidden layers but the last, once for each agent
+    Q_i         = activation(p_i, r_i) U + c
+    z_ij        = activation(p_i + r_j) + 3 p_i r_j       element by element
+    f_ij        = z_ij W + b
+
+    The last hidden layer is z, half of its units for each order of a pair. Sums compare two agents;
+    products single out pairs, which sums hardly learn from identifiers.
+    """
+
+    agents: GroupNetwork
+    own: Mlp
+    output: Mlp
+    num_actions: int = eqx.field(static=True)
+    rank: int | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        encoder: Encoder[Any],
+        *,
+        rank: int | None = None,
+        key: PRNGKey,
+        **network: Unpack[HeadArguments],
+    ) -> None:
+        *before, width = network["hidden_sizes"] or (0,)
+        require_at_least(1, last_hidden_size=width)
+        half = (width + 1) // 2
+        self.num_actions, self.rank = encoder.spec.num_actions, rank
+        agent_key, own_key, output_key = jax.random.split(key, 3)
+        hidden: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
+        self.agents = _per_agent(encoder, 2 * half, agent_key, hidden)
+
+        def layer(inputs: int, outputs: int, key: PRNGKey) -> Mlp:
+            scale = network["final_scale"]
+            return Mlp(inputs, outputs, hidden_sizes=(), final_scale=scale, key=key)
+
+        self.own = layer(2 * half, self.num_actions, own_key)
+        self.output = layer(half, _table_size(self.num_actions, rank), output_key)
+
+    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+        """A linear layer on the activated hidden layer."""
+        return self.own(self.agents.mlp.activate(hidden))
+
+    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
+        """The two halves of the hidden layer."""
+        first, second = jnp.split(hidden, 2, axis=1)
+        return first, second
+
+    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
+        """The hidden layer z of each ordered pair, and a linear layer on it."""
+        units = self.agents.mlp.activate(first + second) + PRODUCTS * first * second
+        layer = self.output
+        return rows_product(units, layer.weights[0], narrow=True) + layer.biases[0][None]
+
+
+class LinearPairHead(SymmetricHead):
+    """Q_i = h'_i U + c and f_ij = (h'_i, h'_j) W + b: linear in the hidden layers of both agents.
+
+    The form of Deep Coordination Graphs, of which SOP-CG and CASEC have relatives. What agent i
+    adds to the table of a pair does not depend on who the other one is.
+    """
+
+    agents: GroupNetwork
+    num_actions: int = eqx.field(static=True)
+    rank: int | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        encoder: Encoder[Any],
+        *,
+        rank: int | None = None,
+        key: PRNGKey,
+        **network: Unpack[HeadArguments],
+    ) -> None:
+        self.num_actions, self.rank = encoder.spec.num_actions, rank
+        size = self.num_actions + 2 * _table_size(self.num_actions, rank)
+        self.agents = _per_agent(encoder, size, key, network)
+
+    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+        """The first outputs of the network."""
+        return hidden[:, : self.num_actions]
+
+    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
+        """The other outputs: h'_i W_1 and h'_i W_2 + b."""
+        first, second = jnp.split(hidden[:, self.num_actions :], 2, axis=1)
+        return first, second
+
+    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
+        """Their sum: (h'_i, h'_j) W + b."""
+        return first + second
+
+
+def _table_size(num_actions: int, rank: int | None) -> int:
+    if rank is None:
+        return num_actions**2
+    require_at_least(1, rank=rank)
+    return 2 * rank * num_actions
+
+
+def _per_agent(
+    encoder: Encoder[Any], output_size: int, key: PRNGKey, network: HeadArguments
+) -> GroupNetwork:
+    n = encoder.spec.num_agents
+    return GroupNetwork(
+        num_agents=n,
+        feature_size=encoder.feature_size,
+        num_groups=n,
+        group_size=1,
+        output_size=output_size,
+        key=key,
+        **network,
+    )

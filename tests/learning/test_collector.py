@@ -108,7 +108,7 @@ def test_wrong_numbers_are_named(name: str) -> None:
 
 
 def test_a_window_has_at_least_one_step() -> None:
-    with pytest.raises(ValueError, match="n_step must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="n_step must be from 1 to 1000000, not 0"):
         Windows(0)
 
 

@@ -170,8 +170,8 @@ def test_a_cut_stream_ends_with_a_final_frame(host: bool) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0,), "sequence_length must be at least 1, not 0"),
-        ((4, -1), "burn_in must be at least 0, not -1"),
+        ((0,), "sequence_length must be from 1 to 1000000, not 0"),
+        ((4, -1), "burn_in must be from 0 to 1000000, not -1"),
     ],
 )
 def test_wrong_lengths_are_named(arguments: tuple[int, ...], message: str) -> None:

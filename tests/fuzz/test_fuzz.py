@@ -258,8 +258,8 @@ def problems(chance: random.Random, folder: Path, _: Path) -> str:
 KINDS = {one.__name__: one for one in (flags, configs, studies, folders, environments, problems)}
 USUAL = {"flags": 50, "configs": 60, "studies": 60, "folders": 60, "environments": 100}
 MANY = 1_700  # of each kind: more than 10,000 in all
-# Every shape and type is a compiled program, and JAX keeps them all.
-CASES_PER_CACHE = 100
+# Every shape and type of a problem is a compiled program of some MB, and JAX keeps them all.
+CASES_PER_CACHE = {"problems": 20}
 
 
 def replay(kind: str, number: int, folder: Path, good: Path) -> str:
@@ -281,7 +281,7 @@ def test_it_is_used_or_refused_in_one_line(
 ) -> None:
     counts: Counter[str] = Counter()
     for number in range(MANY if many else USUAL.get(kind, 40)):
-        if number % CASES_PER_CACHE == 0:
+        if number % CASES_PER_CACHE.get(kind, 200) == 0:
             jax.clear_caches()
         try:
             counts[replay(kind, number, tmp_path / str(number), good)] += 1

@@ -205,6 +205,7 @@ def test_the_shipped_studies_are_listed(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["study", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines if "paper" in line.split()[0]] == [
+        "paper-best",
         "paper-curves",
         "paper-table",
     ]

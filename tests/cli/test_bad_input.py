@@ -76,7 +76,7 @@ CASES = [
     ("train wall/vdn --learner.replay-capacity 2000000000", "learner.replay_capacity = 2000000000"),
     ("train predator-prey/dcg --learner.replay-capacity 100000000", "GiB of memory"),
     ("train simple-spread/vdn --env.num-agents 2147483647", "num_agents must be at most 1000"),
-    ("train wall/vdn --seeds 10000", "for 10000 seeds (seeds = 10000)"),
+    ("train box-jump/vdn --seeds 10000", "for 10000 seeds (seeds = 10000)"),
     ("train box-jump/vdn-paper --epochs 4611686018427387904", "A run may have at most"),
     ("train wall/vdn --method.hidden-sizes 2000000000", "most of it for the networks"),
     ("train wall/vdn --learner.updates-per-round 2000000000", "the updates of a round"),
@@ -84,9 +84,13 @@ CASES = [
     ("train wall/vdn --seeds 10001", "seeds must be from 1 to 10000"),
     ("train wall/vdn --seed 4294967295 --seeds 2", "seed + seeds must be at most 2**32"),
     (
-        "train wall/vdn --epochs 1 --learner.name pqn --learner.rounds-per-epoch 1 "
-        "--learner.agent-steps-per-round 10000000",
-        "the steps of a round (learner.agent_steps_per_round = 10000000",
+        "train wall/vdn --epochs 1 --learner.name pqn --learner.agent-steps-per-round 10000000",
+        "agent_steps_per_round must be from 1 to 1000000, not 10000000",
+    ),
+    (
+        "train box-jump/vdn --epochs 1 --learner.name pqn --learner.rounds-per-epoch 1 "
+        "--learner.agent-steps-per-round 1000000 --learner.num-envs 256",
+        "the steps of a round (learner.agent_steps_per_round = 1000000",
     ),
     ("train jaxmarl:MPE_simple_spread_v3 --env.num-agents 100000", "num_agents must be from 0"),
     ("study run box-jump --seeds 2147483648", "seeds must be from 1 to 10000"),

@@ -89,6 +89,8 @@ def test_a_recording_of_endless_episodes_is_refused(
     """They may come from the config of a stranger; a whole recording is held in memory."""
     run = Path(shutil.copytree(run_path("pretrained:box-jump"), tmp_path / "run"))
     config = run / "config.toml"
-    config.write_text(config.read_text().replace("max_steps = 1000\n", "max_steps = 1000000\n"))
+    env = '[env]\nname = "box-jump"\n'
+    assert env in config.read_text()
+    config.write_text(config.read_text().replace(env, f"{env}max_steps = 1000000\n"))
     assert main(["watch", str(run), "--out", str(tmp_path / "page.html")]) == 2
     assert "max-steps must be from 1 to 20000, not 1000000" in capsys.readouterr().err

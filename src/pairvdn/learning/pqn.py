@@ -6,11 +6,11 @@ from typing import Any, Literal
 import optax
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon
-from pairvdn.checks import require_at_least
+from pairvdn.checks import require_at_least, require_within
 from pairvdn.envs import Task
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.losses import ErrorRule
-from pairvdn.learning.recorders import Sequences
+from pairvdn.learning.recorders import MOST_STEPS, Sequences
 from pairvdn.learning.replay import Passes
 from pairvdn.learning.schedules import collector_for, has_memory
 from pairvdn.learning.sequence_losses import BlockLoss, ReturnRule
@@ -73,6 +73,7 @@ def pqn_learner(
         divergence_bound: training stops as diverged when a value or the loss exceeds this
     """
     require_at_least(1, batch_size=batch_size, num_envs=num_envs)
+    require_within(1, MOST_STEPS, agent_steps_per_round=agent_steps_per_round)
     remembers = has_memory(make_value)
     if remembers and batch_size % agent_steps_per_round:
         raise ValueError(

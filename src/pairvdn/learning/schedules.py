@@ -16,6 +16,7 @@ import jax
 import optax
 
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
+from pairvdn.checks import require_within
 from pairvdn.envs import Environment, HostEnvironment, Task
 from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects
@@ -23,7 +24,7 @@ from pairvdn.learning.final_step import WithFinalStep
 from pairvdn.learning.host_collector import HostCollector
 from pairvdn.learning.learner import Learner
 from pairvdn.learning.losses import ErrorRule, Loss, TransitionLoss
-from pairvdn.learning.recorders import Recorder, Sequences, Windows
+from pairvdn.learning.recorders import MOST_STEPS, Recorder, Sequences, Windows
 from pairvdn.learning.replay import RandomBatches, WholePass
 from pairvdn.learning.sequence_losses import ReturnRule, SequenceLoss
 from pairvdn.learning.updater import Updater
@@ -213,6 +214,7 @@ def parallel_learner(
     recorder: Recorder[Any, Any] = windows(make_value, n_step)
     criterion: Loss[Any] = TransitionLoss(env, rule, double_q)
     if has_memory(make_value):
+        require_within(1, MOST_STEPS, agent_steps_per_round=agent_steps_per_round)
         length = agent_steps_per_round if sequence_length is None else sequence_length
         recorder = Sequences(length, burn_in)
         criterion = SequenceLoss(env, rule, ReturnRule(n_step, trace_decay), burn_in, double_q)

@@ -29,6 +29,7 @@ from pairvdn.runs.folder import (
 )
 from pairvdn.runs.loggers import Logger
 from pairvdn.runs.memory import require_memory
+from pairvdn.runs.open_files import require_open_files
 from pairvdn.runs.refill import acting_only
 from pairvdn.runs.saving import explained, require_unchanged
 from pairvdn.runs.training import Training, make_training
@@ -65,6 +66,7 @@ def train(
         _require_seeds(config.seed, num_seeds)
     built = config.build()
     require_memory(config, built, num_seeds or 1)
+    require_open_files(num_seeds or 1)
     layout = None if shards is None else shards.layout(built, num_seeds)
     group = SINGLE if layout is None else layout.group
     with explained(folder), contextlib.ExitStack() as stack:
@@ -108,6 +110,7 @@ def resume(
     built = config.build()
     seeds = seeds_of(folder)
     require_memory(config, built, len(runs))
+    require_open_files(len(runs))
     layout = None
     if shards is not None:
         layout = shards.layout(built, None if seeds is None else len(seeds))

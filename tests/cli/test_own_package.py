@@ -50,6 +50,11 @@ def command(folder: Path, *arguments: object) -> str:
     return done.stdout
 
 
+def test_its_environment_keeps_the_contract() -> None:
+    program = "from doors.door import Door; from pairvdn.envs import check_env; check_env(Door())"
+    subprocess.run([sys.executable, "-c", program], cwd=PACKAGE, check=True)
+
+
 @pytest.fixture
 def refused(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -46,6 +46,7 @@ class Door(Environment[DoorState]):
 
     def step(self, key, state, actions):
         """Act once; `step` never resets."""
+        actions = self.as_actions(actions, no_op=WAIT)
         opened = actions == OPEN
         beside = jnp.pad(opened[1:], (0, 1)) | jnp.pad(opened[:-1], (1, 0))
         rewards = jnp.where(opened, jnp.where(beside, -1.0, 1.0), 0.0)

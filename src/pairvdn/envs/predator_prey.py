@@ -178,7 +178,7 @@ class PredatorPrey(Environment[PredatorPreyState]):
 
     Reward: 10 for every capture, and `penalty` for every prey that exactly one predator tried to
     catch. Each agent gets 1/n of it. The maximum with 8 predators is 40. The lower the penalty, the
-    sooner methods with a monotonic value stop catching altogether.
+    harder it is for methods with a monotonic value to learn to catch.
 
     End: terminated when no prey or no predator is left, truncated after `max_steps`.
 

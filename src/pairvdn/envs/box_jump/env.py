@@ -100,8 +100,8 @@ class BoxJump(Environment[BoxJumpState]):
     shared numbers once.
 
     **Reward** of the team; each box gets 1/n of it, minus the cost of its own fall. The default
-    `highest` is the increase of the episode's best height. The others, with T =
-    max_steps, H the greatest h now and H_s the greatest h of boxes that can jump:
+    `highest` is the increase of the episode's best height. The others, with T = max_steps, H the
+    greatest h now and H_s the greatest h of boxes that can jump:
 
     | reward | value |
     |---|---|

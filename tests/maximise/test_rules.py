@@ -200,6 +200,8 @@ WRONG = {
     "too many joint actions": lambda: maximise.brute_force(
         np.zeros((24, 2, 2)), maximise.ring_edges(24)
     ),
+    "an edge to agent ten million": lambda: maximise.brute_force(np.zeros((1, 2, 2)), [[0, 10**7]]),
+    "successors of nobody": lambda: maximise.successor(np.zeros((0, 2, 2)), np.zeros(0, int)),
     "actions too few": lambda: maximise.evaluate(
         np.zeros((3, 2, 2)), maximise.ring_edges(3), [0, 1]
     ),
@@ -213,6 +215,8 @@ MESSAGES = {
     "a cycle": r"parents must be one tree .* got \[1, 0, 2\]",
     "too wide": r"width at most 7 with 4 actions .* this graph of 10 agents is wider: use max_plus",
     "traced edges": r"eliminate needs edges that are not traced",
+    "an edge to agent ten million": "10000001 agents with 2 actions each are too many",
+    "successors of nobody": "at least one agent, got",
     "too many joint actions": r"2\^24 = 1.7e\+07 .* use ring",
 }
 
@@ -267,3 +271,12 @@ def test_large_problems_run(n: int, a: int, batch: int) -> None:
     ):
         attained = jax.vmap(maximise.evaluate)(payoffs, edges, found.actions)
         np.testing.assert_allclose(attained, found.value, rtol=1e-4)
+
+
+def test_tables_and_utilities_may_have_different_precision() -> None:
+    payoffs, utilities = np.zeros((3, 2, 2), np.float16), np.eye(3, 2, dtype=np.float32)
+    with jax.numpy_dtype_promotion("standard"):  # as users have it
+        best = maximise.tree(payoffs, [0, 0, 1], utilities=utilities)
+    assert best.value.dtype == np.float32
+    np.testing.assert_array_equal(best.actions[:2], [0, 1])
+    assert best.value == 2

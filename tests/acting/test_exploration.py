@@ -1,10 +1,16 @@
-"""Schedules of epsilon and the random choice."""
+"""Schedules of epsilon, the random choice, and the answers of others to it."""
+
+import itertools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from pairvdn.acting.exploration import LinearEpsilon, SpreadEpsilon, explore, random_actions
+from pairvdn import envs, values
+from pairvdn.acting import EpsilonGreedyPolicy, GreedyPolicy
+from pairvdn.acting.exploration import LinearEpsilon, SpreadEpsilon, explorers, random_actions
 
 
 def test_linear_epsilon_reaches_both_ends_exactly_and_stays() -> None:
@@ -43,13 +49,55 @@ def test_each_agent_explores_on_its_own(epsilon: float, share: float) -> None:
     """A random one of 4 actions differs from the greedy one in 3 of 4 cases."""
     mask = jnp.ones((2, 4), jnp.bool_)
     keys = jax.random.split(jax.random.key(0), 10_000)
-    actions = jax.vmap(
-        lambda key: explore(key, jnp.zeros(2, jnp.int32), mask, jnp.float32(epsilon))
-    )(keys)
-    differs = actions != 0
+    explores, drawn = jax.vmap(lambda key: explorers(key, mask, jnp.float32(epsilon)))(keys)
+    differs = explores & (drawn != 0)
     assert float(differs.mean()) == pytest.approx(share, abs=0.015)
     both = float((differs[:, 0] & differs[:, 1]).mean())
     assert both == pytest.approx(share**2, abs=0.025)  # independent
+
+
+def _actions(method: str, *, answered: bool, seed: int = 0) -> tuple[Any, jax.Array]:
+    """A value of random weights for the crossroads of five, and 300 exploring joint actions."""
+    epsilon = jnp.float32(0.5)
+    env = envs.make("crossroads", num_agents=5)
+    value = values.make(
+        method, env.spec, hidden_sizes=(16,), final_scale=10.0, key=jax.random.key(seed)
+    )
+    policy = EpsilonGreedyPolicy(GreedyPolicy(env, value), epsilon, answered)
+    timestep = env.reset(jax.random.key(0))[1]
+    keys = jax.random.split(jax.random.key(1), 300)
+    act = jax.vmap(lambda key: policy.act(key, policy.init(key), timestep)[0])
+    drawn = jax.vmap(lambda key: explorers(key, timestep.mask, epsilon))(keys)
+    return (value, timestep, *drawn), act(keys)
+
+
+@pytest.mark.parametrize(("method", "seed"), [("pairvdn", 0), ("dcg", 1)])
+def test_others_answer_random_actions(method: str, seed: int) -> None:
+    """No joint action with the same random ones has a larger value: all are tried."""
+    (value, timestep, explores, drawn), actions = _actions(method, answered=True, seed=seed)
+    assert (_actions(method, answered=False, seed=seed)[1] != actions).any()  # there are answers
+    tables = value.tables_of(timestep.observation, timestep.state, None)
+    joint = np.array(list(itertools.product(range(2), repeat=5)), np.int32)
+    evaluate = jax.vmap(lambda one: value.evaluate(tables, one).sum())
+    every = np.asarray(evaluate(jnp.asarray(joint)))
+    found, explores, drawn = np.asarray(actions), np.asarray(explores), np.asarray(drawn)
+    assert (found == drawn)[explores].all()
+    contains = ((joint[None] == drawn[:, None]) | ~explores[:, None]).all(axis=2)
+    best = np.where(contains, every[None], -np.inf).max(axis=1)
+    np.testing.assert_allclose(evaluate(actions), best, atol=1e-5)
+
+
+def test_without_answers_the_others_act_as_if_nobody_explored() -> None:
+    (value, timestep, explores, drawn), actions = _actions("pairvdn", answered=False)
+    tables = value.tables_of(timestep.observation, timestep.state, None)
+    greedy, _ = value.greedy(tables, timestep.mask)
+    assert (actions == jnp.where(explores, drawn, greedy[None])).all()
+
+
+@pytest.mark.parametrize("method", ["iql", "vdn", "qmix", "qplex"])
+def test_agents_that_maximise_alone_have_no_answers(method: str) -> None:
+    with_answers, without = (_actions(method, answered=answered)[1] for answered in (True, False))
+    assert (with_answers == without).all()
 
 
 def test_wrong_arguments_are_named() -> None:

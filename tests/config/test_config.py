@@ -46,7 +46,12 @@ def test_the_papers_appendix_c() -> None:
     assert learner["batch_size"] == 32
     assert learner["discount"] == learner["target_average"] == 0.99
     assert (config.optimiser.name, config.optimiser.arguments["learning_rate"]) == ("sgd", 1e-4)
-    assert config.exploration.arguments == {"start": 1.0, "end": 0.05, "epochs": None}
+    assert config.exploration.arguments == {
+        "start": 1.0,
+        "end": 0.05,
+        "epochs": None,
+        "answered": False,
+    }
     assert config.method.arguments["hidden_sizes"] == (128, 128)
     assert config.num_updates() == 53_925  # as the docstring of paper_learner says
     assert config.replace({"env.variant": "table1"}).build().env.num_agents == 16

@@ -93,6 +93,12 @@ def test_a_method_can_be_left_out_of_a_task() -> None:
     assert list(study.rows) == ["climbing/vdn", "climbing/iql", "wall/iql"]
 
 
+def test_rows_can_have_seeds_of_their_own() -> None:
+    keys = small_keys(tasks=["climbing"], methods=["vdn", "iql"], seeds=3)
+    study = study_from("some", {**keys, "seeds_of": {"climbing/iql": 5}})
+    assert [len(row.seeds) for row in study.rows.values()] == [3, 5]
+
+
 def test_presets_of_the_paper_and_environments_of_others() -> None:
     paper = study_from("paper", {"tasks": ["simple-spread"], "methods": ["vdn-paper"]})
     (row,) = paper.rows.values()
@@ -146,6 +152,8 @@ def aggregated(**keys: Any) -> dict[str, Any]:
         ({"tasks": [], "methods": []}, "needs rows, or tasks and methods"),
         ({"methods": "vdn"}, "methods must be a list"),
         ({"seeds": 0}, "at least 1"),
+        ({"seeds_of": {"climbing/vnd": 5}}, "seeds_of has no row 'climbing/vnd'; did you mean"),
+        ({"seeds_of": {"climbing/vdn": 0}}, "seeds_of.climbing/vdn must be a list of seeds or"),
         ({"seeds": [-1]}, "seed must be at least 0"),
         ({"seeds": 2147483648}, "seeds must be at most 10000"),
         (

@@ -57,6 +57,12 @@ def test_methods_and_tasks() -> None:
     ]
 
 
+def test_methods_and_tasks_without_results_are_left_out() -> None:
+    lines = study_table(by_task(), {"two/iql": ROW})
+    assert [line[0] for line in lines] == ["", "random", "rule", "`iql`"]
+    assert lines[0] == ["", "`two`"]
+
+
 def test_rows_with_chance_references_and_a_comparison() -> None:
     study = by_row(
         columns={"score": "return", "seeds": "return.range", "steps": "cost.env_steps"},

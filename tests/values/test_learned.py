@@ -2,6 +2,7 @@
 
 import itertools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -52,6 +53,35 @@ VARIANTS = [
     for counted in ("best", "friends-and-foes")
     for partners in (1, 2, 3)
 ]
+
+
+LINKED = [
+    ("pairvdn-learned", {}),
+    ("pairvdn-learned", {"counted": "friends-and-foes", "partners": 2}),
+    ("sop-cg", {}),
+    ("sop-cg", {"graphs": "matching"}),
+]
+
+
+@pytest.mark.parametrize(("method", "arguments"), LINKED)
+def test_few_tables_give_the_value_and_the_gradient_of_all(method, arguments):
+    """Learning computes only the tables of the pairs that count."""
+    value = build(method, SIZES, **arguments)
+    seen, actions = inputs(SIZES), jnp.array([2, 0, 1, 2], jnp.int32)
+
+    def worth(value, tables_of_all):
+        tables = value.tables_of(*seen)
+        if tables_of_all:
+            tables = AllPairs(tables.utilities, tables.payoffs)
+        return value.evaluate(tables, actions)[0]
+
+    few, all_pairs = (
+        jax.tree.leaves(eqx.filter_value_and_grad(worth)(value, tables_of_all))
+        for tables_of_all in (False, True)
+    )
+    for one, other in zip(few, all_pairs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    assert any(jnp.abs(leaf).max() > 0.01 for leaf in few[1:])
 
 
 @pytest.mark.parametrize("arguments", VARIANTS)

@@ -12,7 +12,14 @@ from pairvdn.types import PRNGKey
 
 
 class Exploration(eqx.Module):
-    """A schedule of epsilon, by epoch and environment."""
+    """A schedule of epsilon, by epoch and environment.
+
+    Attributes:
+        answered: the other agents answer random actions: they take the best joint action that
+            contains them, so that pairs explore together
+    """
+
+    answered: bool = eqx.field(default=False, kw_only=True, static=True)
 
     @abc.abstractmethod
     def epsilons(self, epoch: Int32[Array, ""], num_envs: int) -> Float[Array, " envs"]:
@@ -65,17 +72,14 @@ def random_actions(key: PRNGKey, mask: Bool[Array, "n a"]) -> Int32[Array, " n"]
     return _largest(jax.random.uniform(key, mask.shape), mask)
 
 
-def explore(
-    key: PRNGKey,
-    actions: Int32[Array, " n"],
-    mask: Bool[Array, "n a"],
-    epsilon: Float[Array, ""],
-) -> Int32[Array, " n"]:
-    """Replace each agent's action by a random one, independently with probability `epsilon`."""
+def explorers(
+    key: PRNGKey, mask: Bool[Array, "n a"], epsilon: Float[Array, ""]
+) -> tuple[Bool[Array, " n"], Int32[Array, " n"]]:
+    """Which agents explore, independently with probability `epsilon`, and a random action each."""
     agents, choices = mask.shape
     # One draw decides both whether to explore and the action: random numbers compile slowly.
     draws = jax.random.uniform(key, (agents, 1 + choices))
-    return jnp.where(draws[:, 0] < epsilon, _largest(draws[:, 1:], mask), actions)
+    return draws[:, 0] < epsilon, _largest(draws[:, 1:], mask)
 
 
 def _largest(draws: Float[Array, "n a"], mask: Bool[Array, "n a"]) -> Int32[Array, " n"]:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int32, PyTree
+from jaxtyping import Array, Bool, Float, Int32, PyTree
 
-from pairvdn.acting.exploration import explore, random_actions
+from pairvdn.acting.exploration import explorers, random_actions
 from pairvdn.envs import HasPositions, Task
 from pairvdn.types import PRNGKey, TimeStep
 from pairvdn.values import Encoder, Value
@@ -81,19 +81,28 @@ class GreedyPolicy(Policy):
 
 
 class EpsilonGreedyPolicy(Policy):
-    """The greedy joint action, in which each agent explores with probability epsilon."""
+    """The greedy joint action, in which each agent explores with probability epsilon.
+
+    If random actions are `answered`, the agents that do not explore take the best joint action that
+    contains them, as they do for a person (`PersonPolicy`). Else they act as if nobody explored.
+    For values that every agent maximises alone there is no difference.
+    """
 
     greedy: GreedyPolicy
     epsilon: Float[Array, ""]
+    answered: bool = eqx.field(default=False, static=True)
 
     def init(self, key: PRNGKey) -> PyTree[Array]:
         """The carry of the greedy policy."""
         return self.greedy.init(key)
 
     def act(self, key: PRNGKey, carry: PyTree[Array], timestep: TimeStep) -> Acted:
-        """The greedy actions, some of them replaced by random ones."""
+        """The greedy actions, some of them replaced by random ones or answers to these."""
+        explores, drawn = explorers(key, timestep.mask, self.epsilon)
+        if self.answered:
+            timestep = with_fixed_actions(timestep, explores, drawn)
         actions, carry = self.greedy.act(key, carry, timestep)  # does not use the key
-        actions = explore(key, actions, timestep.mask, self.epsilon)
+        actions = jnp.where(explores, drawn, actions)
         return actions, self.greedy.value.encoder.acted(carry, actions)
 
 
@@ -181,10 +190,17 @@ def with_fixed_action(timestep: TimeStep, agent: int, action: int) -> TimeStep:
 
     A masked action may be fixed too: the environment treats it as its no-op.
     """
-    only = jnp.arange(timestep.mask.shape[1]) == action
-    fixed: TimeStep = eqx.tree_at(
-        lambda step: step.mask, timestep, timestep.mask.at[agent].set(only)
-    )
+    agents = jnp.arange(timestep.mask.shape[0])
+    return with_fixed_actions(timestep, agents == agent, jnp.full(agents.shape, action, jnp.int32))
+
+
+def with_fixed_actions(
+    timestep: TimeStep, agents: Bool[Array, " n"], actions: Int32[Array, " n"]
+) -> TimeStep:
+    """The time step with a mask that allows these agents only these actions."""
+    only = actions[:, None] == jnp.arange(timestep.mask.shape[1])[None]
+    mask = jnp.where(agents[:, None], only, timestep.mask)
+    fixed: TimeStep = eqx.tree_at(lambda step: step.mask, timestep, mask)
     return fixed
 
 

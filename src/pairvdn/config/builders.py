@@ -161,7 +161,12 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
 
 
 def linear_epsilon(
-    start: float = 1.0, end: float = 0.05, epochs: int | float | None = None, *, num_epochs: int
+    start: float = 1.0,
+    end: float = 0.05,
+    epochs: int | float | None = None,
+    *,
+    answered: bool = False,
+    num_epochs: int,
 ) -> Exploration:
     """The paper's exploration: epsilon falls linearly from epoch to epoch.
 
@@ -169,6 +174,7 @@ def linear_epsilon(
         start: epsilon, the probability of a random action, in the first epoch
         end: epsilon at the end of the schedule and after it
         epochs: length of the schedule in epochs, or as a share of the run (0.25); none: the run
+        answered: the other agents take the best joint action that contains the random ones
         num_epochs: length of the run
     """
     if epochs is None:
@@ -176,7 +182,7 @@ def linear_epsilon(
     elif isinstance(epochs, float):
         require_within(0, 1, epochs=epochs)
         epochs = max(1, round(epochs * num_epochs))
-    return LinearEpsilon(start, end, epochs)
+    return LinearEpsilon(start, end, epochs, answered=answered)
 
 
 EXPLORATIONS: dict[str, Callable[..., Exploration]] = {

@@ -271,10 +271,17 @@ _ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*)(?: \([^)]*\))?: (?P<text>.*)")
 
 
 def meanings(documented: Any) -> dict[str, str]:
-    """The entries of the sections `Args:` and `Attributes:` of a docstring, one line each."""
+    """The entries of the sections `Args:` and `Attributes:` of a docstring, one line each.
+
+    A class inherits those of its bases, as it inherits their fields.
+    """
     docs = [inspect.getdoc(documented)]
     if inspect.isclass(documented):
-        docs.append(inspect.getdoc(documented.__init__))
+        docs = [
+            inspect.getdoc(part)
+            for kind in reversed(documented.__mro__)
+            for part in (kind, vars(kind).get("__init__"))
+        ]
     entries: dict[str, str] = {}
     for text in docs:
         entries |= _entries(text or "")

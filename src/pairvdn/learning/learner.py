@@ -315,6 +315,6 @@ class Learner:
         greedy = GreedyPolicy(self.collector.env, self.updater.value(learned))
 
         def act(epsilon: Float[Array, ""], *one: Any) -> tuple[Int32[Array, " n"], PyTree[Array]]:
-            return EpsilonGreedyPolicy(greedy, epsilon).act(*one)
+            return EpsilonGreedyPolicy(greedy, epsilon, self.exploration.answered).act(*one)
 
         return jax.vmap(act)(epsilons, keys, carry, timestep)

@@ -86,9 +86,14 @@ def _different(x: Float[Array, "n n l"]) -> Bool[Array, "n n 1"]:
 def _entries(
     payoffs: Float[Array, "n n a a l"], actions: Int32[Array, "n l"]
 ) -> Float[Array, "n n l"]:
-    """The entry of each pair for these actions."""
-    rows = pick(payoffs, actions[None, :, None, None], axis=3)
-    return pick(rows, actions[:, None, None], axis=2)
+    """The entry of each pair for these actions.
+
+    A look-up, not `pick`: it reads n² numbers, where comparisons would read n² a².
+    """
+    n, lanes = actions.shape
+    agents, lane = jnp.arange(n), jnp.arange(lanes)[None, None]
+    first, second = agents[:, None, None], agents[None, :, None]
+    return payoffs.at[first, second, actions[:, None], actions[None], lane].get(mode="clip")
 
 
 def _climb(

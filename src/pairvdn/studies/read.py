@@ -37,7 +37,7 @@ _PLAIN_KEYS = {
 }
 _KEYS = (
     *_PLAIN_KEYS,
-    *("seeds", "fields", "vary", "tasks", "rows"),
+    *("seeds", "seeds_of", "fields", "vary", "tasks", "rows"),
     *("evaluation", "columns", "references", "versus", "claims", "aggregate", "figures"),
     *("resources", "tune"),
 )

@@ -1,5 +1,6 @@
 """The rows of a study from its file: tasks times methods, variations, and rows by name."""
 
+import dataclasses
 import itertools
 import math
 import re
@@ -89,6 +90,10 @@ def read_rows(
         own_seeds = _seeds(f"rows.{name}.seeds", own.pop("seeds")) if "seeds" in own else seeds
         fields = _fields(f"rows.{name}", own, also=("method.name", "env.name"))
         rows[name] = Row(name, preset, {**shared, **fields}, own_seeds, side_by_side)
+    for name, own_seeds in table_of("seeds_of", given.get("seeds_of", {})).items():
+        if name not in rows:
+            raise ConfigError(f"seeds_of has no row {name!r}; {hint(name, rows)}")
+        rows[name] = dataclasses.replace(rows[name], seeds=_seeds(f"seeds_of.{name}", own_seeds))
     if not rows:
         raise ConfigError("A study needs rows, or tasks and methods.")
     for name in rows:

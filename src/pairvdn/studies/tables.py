@@ -115,21 +115,25 @@ def _by_row(study: Study, rows: Rows) -> Lines:
 def _by_task(study: Study, rows: Rows) -> Lines:
     """A line per method: the random policy first, then references, then our methods.
 
-    The tuned settings stand under each number, in the order of the head.
+    The tuned settings stand under each number, in the order of the head. Tasks and methods without
+    results are left out.
     """
     assert study.column is not None
     settings = ", ".join(study.tune.space) if study.tune else ""
-    lines = [[settings, *(f"`{task}`" for task in study.tasks)]]
-    of_task = [
-        [row for name, row in rows.items() if name.rpartition("/")[0] == task]
+    of_task = {
+        task: [row for name, row in rows.items() if name.rpartition("/")[0] == task]
         for task in study.tasks
-    ]
-    random = [number(at(own[0]["random"], study.column) if own else None) for own in of_task]
+    }
+    of_task = {task: own for task, own in of_task.items() if own}
+    lines = [[settings, *(f"`{task}`" for task in of_task)]]
+    random = [number(at(own[0]["random"], study.column)) for own in of_task.values()]
     lines.append(["random", *random])
     for reference, known in study.references.items():
-        lines.append([reference, *(number(known.values.get(task)) for task in study.tasks)])
+        lines.append([reference, *(number(known.values.get(task)) for task in of_task)])
     for method in study.methods:
-        of_method = [rows.get(f"{task}/{method}", {}) for task in study.tasks]
+        of_method = [rows.get(f"{task}/{method}", {}) for task in of_task]
+        if not any(of_method):
+            continue
         lines.append([f"`{method}`", *(_with_settings(row, study.column) for row in of_method)])
     return lines
 

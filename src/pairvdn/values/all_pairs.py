@@ -17,10 +17,16 @@ from pairvdn.values.utilities import chosen
 
 
 class AllPairs(eqx.Module):
-    """Utilities, and a table for each ordered pair: payoffs[i, j, x, y] = payoffs[j, i, y, x]."""
+    """Utilities, and a table for each ordered pair: payoffs[i, j, x, y] = payoffs[j, i, y, x].
+
+    With the hidden layer of every agent the tables of few pairs can be computed again, which is
+    cheaper to differentiate than all of them. Tables that are not used are not computed: the
+    compiler drops them.
+    """
 
     utilities: Float[Array, "n a"]
     payoffs: Float[Array, "n n a a"]
+    hidden: Float[Array, "n j"] | None = None
 
     def at(self, actions: Int32[Array, " n"]) -> Float[Array, "n n"]:
         """The entry of each pair for these actions.
@@ -30,6 +36,12 @@ class AllPairs(eqx.Module):
         own = actions[:, None] == jnp.arange(self.utilities.shape[1])[None]
         both = own[:, None, :, None] & own[None, :, None, :]
         return jnp.where(both, self.payoffs, 0).sum(axis=(2, 3))
+
+    def looked_up(self, actions: Int32[Array, " n"]) -> Float[Array, "n n"]:
+        """The same numbers, faster, but not for learning."""
+        agents = jnp.arange(len(actions), dtype=jnp.int32)
+        index = agents[:, None], agents[None], actions[:, None], actions[None]
+        return jax.lax.stop_gradient(self.payoffs).at[index].get(mode="clip")
 
     def between(self, first: Any, second: Any) -> Array:
         """The tables [e, a, a] of some pairs; not for learning, see `at`."""
@@ -43,11 +55,12 @@ class AllPairs(eqx.Module):
         """
         allowed = mask[:, None, :, None] & mask[None, :, None, :]
         tables = jnp.where(allowed, self.payoffs, 0)
-        count = jnp.maximum(mask.sum(axis=1, dtype=tables.dtype), 1)[:, None, None]
-        rows = tables.sum(axis=2, keepdims=True) / count[:, None]
-        columns = tables.sum(axis=3, keepdims=True) / count[None]
-        guesses = jnp.stack([tables, tables - rows - columns])
-        return jnp.where(allowed[None], guesses, -jnp.inf).max(axis=(3, 4))
+        count = jnp.maximum(mask.sum(axis=1, dtype=tables.dtype), 1)
+        # Sums over the last axis are fast; by symmetry they are also those over the other one.
+        means = tables.sum(axis=3) / count[None, :, None]
+        interaction = tables - means[..., None] - jnp.swapaxes(means, 0, 1)[:, :, None]
+        both = (jnp.where(allowed, x, -jnp.inf).max(axis=(2, 3)) for x in (tables, interaction))
+        return jnp.stack(list(both))
 
     def gains(self, mask: Bool[Array, "n a"]) -> Float[Array, "n n"]:
         """What each pair gains from its table: its best value less those of the two alone."""
@@ -80,7 +93,7 @@ class AllPairsValue(Value[AllPairs]):
     def compute_tables(self, inputs: Inputs) -> AllPairs:
         """The utilities, and the tables of all pairs."""
         hidden = self.heads.hidden(inputs)
-        return AllPairs(self.heads.utilities(hidden), self.heads.all_tables(hidden))
+        return AllPairs(self.heads.utilities(hidden), self.heads.all_tables(hidden), hidden)
 
     def evaluate(self, tables: AllPairs, actions: Int32[Array, " n"]) -> Float[Array, " 1"]:
         """The utilities, and the entries of the pairs that count."""
@@ -90,19 +103,55 @@ class AllPairsValue(Value[AllPairs]):
         self, tables: AllPairs, actions: Int32[Array, " n"], choosing: AllPairs
     ) -> Float[Array, " 1"]:
         """The value of the pairs that count according to other tables."""
-        counted = self.counted(jax.lax.stop_gradient(choosing.at(actions)))
+        counted = self.counted(choosing.looked_up(actions))
         pairs = jnp.where(counted, tables.at(actions), 0).sum()
         return (pairs + chosen(tables.utilities, actions).sum())[None]
 
     def pairs(self, tables: AllPairs, actions: Int32[Array, " n"]) -> Pairs:
         """The pairs that count, filled up with tables of 0."""
-        counted = self.counted(tables.at(actions))
+        counted = self.counted(tables.looked_up(actions))
         size = self.most_pairs
         first, second = jnp.nonzero(counted, size=size, fill_value=0)
         real = jnp.arange(size) < counted.sum()
         payoffs = jnp.where(real[:, None, None], tables.between(first, second), 0)
         edges = jnp.stack([first, second], axis=1).astype(jnp.int32)
         return Pairs(edges, payoffs, tables.utilities)
+
+
+class Links(eqx.Module):
+    """A few others for each agent, of which some may not count."""
+
+    others: Int32[Array, "n k"]
+    count: Bool[Array, "n k"]
+
+    def dense(self) -> Bool[Array, "n n"]:
+        """Whether agent i counts agent j."""
+        agents = jnp.arange(len(self.others), dtype=jnp.int32)
+        points = self.others[:, :, None] == agents[None, None]
+        return (points & self.count[:, :, None]).any(axis=1)
+
+
+class LinkedPairsValue(AllPairsValue):
+    """A value in which every agent counts a few pairs, so that only their tables are learned."""
+
+    @abc.abstractmethod
+    def links(self, entries: Float[Array, "n n"]) -> Links:
+        """The agents with which each agent counts its entry."""
+
+    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
+        """The pairs of each agent, in its row."""
+        return self.links(entries).dense()
+
+    def evaluate_on(
+        self, tables: AllPairs, actions: Int32[Array, " n"], choosing: AllPairs
+    ) -> Float[Array, " 1"]:
+        """As for all pairs, but only the tables of those that count have a gradient."""
+        if tables.hidden is None:
+            return super().evaluate_on(tables, actions, choosing)
+        links = self.links(choosing.looked_up(actions))
+        entries = self.heads.entries(tables.hidden, links.others, actions)
+        pairs = jnp.where(links.count, entries, 0).sum()
+        return (pairs + chosen(tables.utilities, actions).sum())[None]
 
 
 def complete_graph(num_agents: int, *, exact: bool = True) -> FixedGraph:
@@ -129,14 +178,15 @@ def upper(num_agents: int) -> Bool[Array, "n n"]:
     return jnp.triu(jnp.ones((num_agents, num_agents), bool), k=1)
 
 
-def largest_in_row(scores: Float[Array, "n n"], count: int) -> Bool[Array, "n n"]:
-    """The `count` largest scores of each row; of equal ones, those of smaller index."""
-    index = jnp.arange(scores.shape[0])
-    if count == 1:  # n² comparisons instead of n³
-        return jnp.argmax(scores, axis=1)[:, None] == index[None]
-    larger = scores[:, None, :] > scores[:, :, None]
-    equal = (scores[:, None, :] == scores[:, :, None]) & (index[None, :] < index[:, None])[None]
-    return (larger | equal).sum(axis=2, dtype=jnp.int32) < count
+def largest_in_row(scores: Float[Array, "n n"], count: int) -> Int32[Array, "n k"]:
+    """Where the `count` largest scores of each row are; of equal ones, those of smaller index."""
+    index = jnp.arange(scores.shape[1], dtype=jnp.int32)
+    found = []
+    for _ in range(count):
+        largest = jnp.argmax(scores, axis=1).astype(jnp.int32)
+        found.append(largest)
+        scores = jnp.where(largest[:, None] == index[None], -jnp.inf, scores)
+    return jnp.stack(found, axis=1)
 
 
 def decided(

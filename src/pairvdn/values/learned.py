@@ -13,6 +13,8 @@ from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.all_pairs import (
     AllPairs,
     AllPairsValue,
+    LinkedPairsValue,
+    Links,
     allowed_only,
     complete_graph,
     decided,
@@ -28,7 +30,7 @@ from pairvdn.values.symmetric import SymmetricPairHead
 COUNTED = ("best", "friends-and-foes")
 
 
-class LearnedPairVdn(AllPairsValue):
+class LearnedPairVdn(LinkedPairsValue):
     """Q(o, a) = Σ_i Q_i(h_i, a_i) + Σ_i max_j Q_ij(h_i, h_j, a_i, a_j), j any other agent.
 
     A self-organised graph: no positions and no fixed edges. Tables are symmetric. The choice of
@@ -71,14 +73,31 @@ class LearnedPairVdn(AllPairsValue):
         n = self.spec.num_agents
         return n * min(self.partners * (2 if self.foes else 1), n - 1)
 
-    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
-        """The partners of each agent, in its row."""
+    def links(self, entries: Float[Array, "n n"]) -> Links:
+        """The partners of each agent; friends count if positive, foes if negative."""
         others = off_diagonal(entries.shape[0])
         friends = largest_in_row(jnp.where(others, entries, -jnp.inf), self.partners)
-        if self.foes:
-            foes = largest_in_row(jnp.where(others, -entries, -jnp.inf), self.partners)
-            friends = (friends & (entries > 0)) | (foes & (entries < 0))
-        return others & friends
+        if not self.foes:
+            return Links(friends, jnp.ones_like(friends, bool))
+        foes = largest_in_row(jnp.where(others, -entries, -jnp.inf), self.partners)
+        good, bad = (jnp.take_along_axis(entries, x, axis=1) for x in (friends, foes))
+        return Links(
+            jnp.concatenate([friends, foes], axis=1), jnp.concatenate([good > 0, bad < 0], axis=1)
+        )
+
+    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
+        """The partners of each agent, in its row."""
+        if self.complete is not None:
+            return off_diagonal(entries.shape[0])
+        return super().counted(entries)
+
+    def evaluate_on(
+        self, tables: AllPairs, actions: Int32[Array, " n"], choosing: AllPairs
+    ) -> Float[Array, " 1"]:
+        """The sum over the partners; if all count, that over all pairs."""
+        if self.complete is None:
+            return super().evaluate_on(tables, actions, choosing)
+        return AllPairsValue.evaluate_on(self, tables, actions, choosing)
 
     def greedy(
         self, tables: AllPairs, mask: Bool[Array, "n a"]

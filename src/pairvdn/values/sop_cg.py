@@ -12,7 +12,8 @@ from pairvdn.checks import require_one_of
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.all_pairs import (
     AllPairs,
-    AllPairsValue,
+    LinkedPairsValue,
+    Links,
     allowed_only,
     decided,
     upper,
@@ -26,7 +27,7 @@ CLASSES = ("tree", "matching")
 ROUNDS = 2
 
 
-class SopCg(AllPairsValue):
+class SopCg(LinkedPairsValue):
     """Q(o, a) = Σ_i Q_i(h_i, a_i) + max over graphs G of Σ_(i,j) in G Q_ij(h_i, h_j, a_i, a_j).
 
     Yang et al., arXiv 2112.03547. The maximum over actions is exact given the graph, and the best
@@ -60,16 +61,16 @@ class SopCg(AllPairsValue):
         n = self.spec.num_agents
         return n - 1 if self.graphs == "tree" else n // 2
 
-    def links(self, weights: Float[Array, "n n"]) -> Int32[Array, " n"]:
-        """The agent that each agent points to in the best graph, or itself."""
+    def best_graph(self, weights: Float[Array, "n n"]) -> Int32[Array, " n"]:
+        """The agent that each agent points to, or itself."""
         return spanning_tree(weights) if self.graphs == "tree" else matching(weights)
 
-    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
-        """The edges of the best graph."""
-        links = self.links(entries)
-        agents = jnp.arange(len(links), dtype=jnp.int32)
-        points = (links[:, None] == agents[None]) & (links != agents)[:, None]
-        return points & upper(len(links)) if self.graphs == "matching" else points
+    def links(self, entries: Float[Array, "n n"]) -> Links:
+        """The edges of the best graph, each once."""
+        others = self.best_graph(entries)
+        agents = jnp.arange(len(others), dtype=jnp.int32)
+        count = others > agents if self.graphs == "matching" else others != agents
+        return Links(others[:, None], count[:, None])
 
     def greedy(
         self, tables: AllPairs, mask: Bool[Array, "n a"]
@@ -79,9 +80,9 @@ class SopCg(AllPairsValue):
 
         def solve(weights: Float[Array, "n n"]) -> tuple[Array, Array]:
             for _ in range(ROUNDS):
-                best = self._given(self.links(weights), clean, mask)
+                best = self._given(self.best_graph(weights), clean, mask)
                 actions = jnp.maximum(best.actions, 0)
-                weights = clean.at(actions)
+                weights = clean.looked_up(actions)
             return actions, self.evaluate(clean, actions)
 
         # Strong pairs, and pairs that gain most with their utilities: of these matchings are made.

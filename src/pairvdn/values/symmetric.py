@@ -60,6 +60,33 @@ class SymmetricHead(eqx.Module):
         one_way, other_way = jnp.split(self._tables(outputs), 2)
         return 0.5 * (one_way + other_way.mT)
 
+    def entries(
+        self,
+        hidden: Float[Array, "n j"],
+        others: Int32[Array, "n k"],
+        actions: Int32[Array, " n"],
+    ) -> Float[Array, "n k"]:
+        """Q_ij(a_i, a_j) for some others j of each agent i.
+
+        By products with 0 and 1: the gradient of a look-up would be a slow scatter.
+        """
+        n, k = others.shape
+        agents = jnp.arange(n, dtype=jnp.int32)
+        is_other = (others.reshape(-1, 1) == agents[None]).astype(hidden.dtype)
+        theirs = is_other @ hidden  # nk rows
+        own = jnp.broadcast_to(hidden[:, None], (n, k, hidden.shape[1])).reshape(n * k, -1)
+        (own_first, own_second), (first, second) = self.ends(own), self.ends(theirs)
+        outputs = self.outputs(
+            jnp.concatenate([own_first, first]), jnp.concatenate([second, own_second])
+        )
+        one_way, other_way = jnp.split(self._tables(outputs), 2)
+        tables = 0.5 * (one_way + other_way.mT)
+        choices = jnp.arange(self.num_actions, dtype=jnp.int32)
+        row = jnp.repeat(actions, k)[:, None] == choices[None]
+        column = actions[others.reshape(-1)][:, None] == choices[None]
+        chosen = row[:, :, None] & column[:, None, :]
+        return jnp.where(chosen, tables, 0).sum(axis=(1, 2)).reshape(n, k)
+
     def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
         """The tables of all ordered pairs."""
         first, second = self.ends(hidden)

@@ -13,14 +13,14 @@ from pairvdn.values.graphs import Maximiser, Pairs
 from pairvdn.values.pairs import HasMaximiser, HasPairs, SumOverPairs
 from pairvdn.values.utilities import HasUtilities
 
-# One line per method: its name and its class, which is imported on first use.
+# One line per method: its name and its class, or a function that picks one, imported on first use.
 _REGISTRY: dict[str, str] = {
     "casec": "pairvdn.values.casec:Casec",
     "dcg": "pairvdn.values.dcg:Dcg",
     "dqn": "pairvdn.values.dqn:Dqn",
     "iql": "pairvdn.values.utilities:Iql",
     "pairvdn": "pairvdn.values.pairvdn:PairVdn",
-    "pairvdn-learned": "pairvdn.values.learned:LearnedPairVdn",
+    "pairvdn-learned": "pairvdn.values.learned:learned_pair_vdn",
     "pairvdn-nearest": "pairvdn.values.pairvdn:NearestPairVdn",
     "pairvdn-sorted": "pairvdn.values.pairvdn:SortedPairVdn",
     "pairvdn-weighted": "pairvdn.values.pairvdn:WeightedPairVdn",
@@ -38,7 +38,7 @@ def names() -> tuple[str, ...]:
 
 
 def constructor(method: str) -> Callable[..., Value[Any]]:
-    """The class of the method with this name; its signature lists the arguments."""
+    """The class of the method with this name, or a function; its signature lists the arguments."""
     if method not in _REGISTRY:
         raise ValueError(f"There is no method {method!r}; {hint(method, _REGISTRY)}")
     module, _, attribute = _REGISTRY[method].partition(":")

@@ -5,6 +5,7 @@ from typing import Any, Literal, Unpack
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.checks import require_at_least, require_one_of
@@ -12,7 +13,6 @@ from pairvdn.maximise.partners import best_partners
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.all_pairs import (
     AllPairs,
-    AllPairsValue,
     LinkedPairsValue,
     Links,
     allowed_only,
@@ -20,14 +20,66 @@ from pairvdn.values.all_pairs import (
     decided,
     largest_in_row,
     off_diagonal,
-    on_edges,
 )
+from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
-from pairvdn.values.graphs import FixedGraph, Maximiser
+from pairvdn.values.graphs import FixedGraph, Maximiser, Pairs
 from pairvdn.values.networks import NetworkArguments
+from pairvdn.values.pairs import SumOverPairs
 from pairvdn.values.symmetric import SymmetricPairHead
 
 COUNTED = ("best", "friends-and-foes")
+
+
+def learned_pair_vdn(
+    spec: EnvSpec,
+    *,
+    counted: Literal["best", "friends-and-foes"] = "best",
+    partners: int = 1,
+    key: PRNGKey,
+    **network: Unpack[NetworkArguments],
+) -> "LearnedPairVdn | AllPartners":
+    """Q(o, a) = Σ_i Q_i(h_i, a_i) + Σ_i max_j Q_ij(h_i, h_j, a_i, a_j), j any other agent.
+
+    Args:
+        spec: sizes of the environment.
+        counted: the partners that an agent counts: those with its `best` entries, or its best
+            friends and worst foes, Σ max(0, largest) + Σ min(0, smallest).
+        partners: number of partners, or of friends and of foes; with n - 1 all pairs count.
+        key: for the parameters.
+        network: the arguments of all networks.
+    """
+    require_one_of(COUNTED, counted=counted)
+    require_at_least(1, partners=partners)
+    encoder, key, arguments = make_encoder(spec, key=key, **network)
+    heads = SymmetricPairHead(encoder, key=key, **arguments)
+    if partners >= spec.num_agents - 1:
+        return AllPartners(encoder, heads)
+    return LearnedPairVdn(encoder, heads, partners, foes=counted == "friends-and-foes")
+
+
+class AllPartners(SumOverPairs):
+    """Q(o, a) = Σ_i Q_i(h_i, a_i) + Σ_i Σ_(j ≠ i) Q_ij(h_i, h_j, a_i, a_j): all others count.
+
+    The sum of `dcg` over the complete graph, with every pair counted by both of its agents.
+    """
+
+    encoder: Encoder[Any]
+    heads: SymmetricPairHead
+    graph: FixedGraph
+
+    def __init__(self, encoder: Encoder[Any], heads: SymmetricPairHead) -> None:
+        self.encoder, self.heads = encoder, heads
+        self.graph = complete_graph(encoder.spec.num_agents)
+
+    def compute_tables(self, inputs: Inputs) -> Pairs:
+        """Each pair once; its table counts twice, or not at all for a single agent's own edge."""
+        hidden = self.heads.hidden(inputs)
+        edges = np.array(self.graph.known, np.int32)
+        factors = 2.0 * (edges[:, 0] != edges[:, 1]).astype(np.float32)
+        tables = self.heads.tables(hidden, edges)
+        pairs = Pairs(self.graph.fixed_edges, tables, self.heads.utilities(hidden))
+        return pairs.scaled(jnp.asarray(factors))
 
 
 class LearnedPairVdn(LinkedPairsValue):
@@ -36,36 +88,18 @@ class LearnedPairVdn(LinkedPairsValue):
     A self-organised graph: no positions and no fixed edges. Tables are symmetric. The choice of
     partners is part of the value and has no gradient of its own. Greedy actions are approximate:
     partners and exact maxima of their successor graph in turn, from two starts, then coordinate
-    ascent. If all pairs count they are those of `dcg` on the complete graph.
-
-    Args:
-        counted: the partners that an agent counts: those with its `best` entries, or its best
-            friends and worst foes, Σ max(0, largest) + Σ min(0, smallest).
-        partners: number of partners, or of friends and of foes; with n - 1 all pairs count.
+    ascent.
     """
 
     encoder: Encoder[Any]
     heads: SymmetricPairHead
-    foes: bool = eqx.field(static=True)
     partners: int = eqx.field(static=True)
-    complete: FixedGraph | None  # if all pairs count
+    foes: bool = eqx.field(static=True)
 
     def __init__(
-        self,
-        spec: EnvSpec,
-        *,
-        counted: Literal["best", "friends-and-foes"] = "best",
-        partners: int = 1,
-        key: PRNGKey,
-        **network: Unpack[NetworkArguments],
+        self, encoder: Encoder[Any], heads: SymmetricPairHead, partners: int, *, foes: bool
     ) -> None:
-        require_one_of(COUNTED, counted=counted)
-        require_at_least(1, partners=partners)
-        self.encoder, key, heads = make_encoder(spec, key=key, **network)
-        self.heads = SymmetricPairHead(self.encoder, key=key, **heads)
-        self.foes, self.partners = counted == "friends-and-foes", partners
-        n = spec.num_agents
-        self.complete = complete_graph(n) if partners >= n - 1 else None
+        self.encoder, self.heads, self.partners, self.foes = encoder, heads, partners, foes
 
     @property
     def most_pairs(self) -> int:
@@ -85,27 +119,10 @@ class LearnedPairVdn(LinkedPairsValue):
             jnp.concatenate([friends, foes], axis=1), jnp.concatenate([good > 0, bad < 0], axis=1)
         )
 
-    def counted(self, entries: Float[Array, "n n"]) -> Bool[Array, "n n"]:
-        """The partners of each agent, in its row."""
-        if self.complete is not None:
-            return off_diagonal(entries.shape[0])
-        return super().counted(entries)
-
-    def evaluate_on(
-        self, tables: AllPairs, actions: Int32[Array, " n"], choosing: AllPairs
-    ) -> Float[Array, " 1"]:
-        """The sum over the partners; if all count, that over all pairs."""
-        if self.complete is None:
-            return super().evaluate_on(tables, actions, choosing)
-        return AllPairsValue.evaluate_on(self, tables, actions, choosing)
-
     def greedy(
         self, tables: AllPairs, mask: Bool[Array, "n a"]
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
         """The best joint action that the search finds, and its value."""
-        if self.complete is not None:
-            best = self.complete.maximum(on_edges(tables, self.complete, 2.0), mask)
-            return best.actions, best.value[None]
         clean = allowed_only(tables, mask)
         others = off_diagonal(mask.shape[0])
         strengths = jnp.where(others[None], clean.strengths(mask), -jnp.inf)
@@ -121,16 +138,12 @@ class LearnedPairVdn(LinkedPairsValue):
 
     @property
     def maximiser(self) -> Maximiser:
-        """A search for partners, unless all pairs count."""
-        if self.complete is not None:
-            return self.complete.maximiser(self.spec.num_actions)
+        """A search for partners."""
         name = "successor graphs of the best partners, 2 starts and 2 sweeps"
         return Maximiser(name, exact=False)
 
     def bound(self, tables: AllPairs, mask: Bool[Array, "n a"]) -> Float[Array, ""]:
         """Every agent with the partners' best replies to its action, as if these could differ."""
-        if self.complete is not None:
-            return self.complete.maximum(on_edges(tables, self.complete, 2.0), mask).bound
         clean = allowed_only(tables, mask)
         replies = jnp.where(mask[None, :, None], clean.payoffs, -jnp.inf).max(axis=3)
 

@@ -35,12 +35,10 @@ class SymmetricHead(eqx.Module):
         """The utility of every action of every agent."""
 
     @abc.abstractmethod
-    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
-        """(p_i, r_i): what agent i adds to pairs as the first and as the second of them."""
-
-    @abc.abstractmethod
-    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
-        """The outputs [e, ...] of ordered pairs with these p_i and r_j."""
+    def of_pairs(
+        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+    ) -> Float[Array, "e a a"]:
+        """The tables of pairs with these hidden layers; those of swapped pairs are transposed."""
 
     def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
         """The network of every agent: the input of the other methods."""
@@ -51,14 +49,7 @@ class SymmetricHead(eqx.Module):
         self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
     ) -> Float[Array, "e a a"]:
         """The tables of these pairs, which must be known before tracing."""
-        if 4 * len(edges) > hidden.shape[0] ** 2:
-            # So dense that all pairs cost no more, and their p_i and r_j need no look-up.
-            return self.all_tables(hidden)[edges[:, 0], edges[:, 1]]
-        first, second = self.ends(hidden)
-        both = np.concatenate([edges, edges[:, ::-1]])
-        outputs = self.outputs(first[both[:, 0]], second[both[:, 1]])
-        one_way, other_way = jnp.split(self._tables(outputs), 2)
-        return 0.5 * (one_way + other_way.mT)
+        return self.of_pairs(hidden[edges[:, 0]], hidden[edges[:, 1]])
 
     def entries(
         self,
@@ -75,12 +66,7 @@ class SymmetricHead(eqx.Module):
         is_other = (others.reshape(-1, 1) == agents[None]).astype(hidden.dtype)
         theirs = is_other @ hidden  # nk rows
         own = jnp.broadcast_to(hidden[:, None], (n, k, hidden.shape[1])).reshape(n * k, -1)
-        (own_first, own_second), (first, second) = self.ends(own), self.ends(theirs)
-        outputs = self.outputs(
-            jnp.concatenate([own_first, first]), jnp.concatenate([second, own_second])
-        )
-        one_way, other_way = jnp.split(self._tables(outputs), 2)
-        tables = 0.5 * (one_way + other_way.mT)
+        tables = self.of_pairs(own, theirs)
         choices = jnp.arange(self.num_actions, dtype=jnp.int32)
         row = jnp.repeat(actions, k)[:, None] == choices[None]
         column = actions[others.reshape(-1)][:, None] == choices[None]
@@ -88,20 +74,21 @@ class SymmetricHead(eqx.Module):
         return jnp.where(chosen, tables, 0).sum(axis=(1, 2)).reshape(n, k)
 
     def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
-        """The tables of all ordered pairs."""
-        first, second = self.ends(hidden)
-        n, width = first.shape
-        pairs = (jnp.broadcast_to(x, (n, n, width)) for x in (first[:, None], second[None]))
-        outputs = self.outputs(*(x.reshape(n * n, width) for x in pairs))
-        one_way = self._tables(outputs).reshape(n, n, self.num_actions, self.num_actions)
-        return 0.5 * (one_way + jnp.swapaxes(one_way, 0, 1).mT)
+        """The tables of all ordered pairs, symmetric to the bit; those of (i, i) are 0."""
+        n = hidden.shape[0]
+        edges = np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32)
+        tables = self.tables(hidden, edges)
+        nothing = jnp.zeros((1, self.num_actions, self.num_actions), tables.dtype)
+        where = np.full((n, n), 2 * len(edges))
+        where[edges[:, 0], edges[:, 1]] = np.arange(len(edges))
+        where[edges[:, 1], edges[:, 0]] = len(edges) + np.arange(len(edges))
+        return jnp.concatenate([tables, tables.mT, nothing])[where]
 
-    def _tables(self, outputs: Float[Array, "e k"]) -> Float[Array, "e a a"]:
-        """The table f of each ordered pair."""
-        if self.rank is None:
-            return outputs.reshape(-1, self.num_actions, self.num_actions)
-        factors = outputs.reshape(-1, 2, self.rank, self.num_actions)
-        return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
+
+def _factors(outputs: Float[Array, "e k"], rank: int, num_actions: int) -> Float[Array, "e a a"]:
+    """The table of each ordered pair from the factors of its rows and columns."""
+    factors = outputs.reshape(-1, 2, rank, num_actions)
+    return jnp.einsum("era,erb->eab", factors[:, 0], factors[:, 1])
 
 
 class SymmetricPairHead(SymmetricHead):
@@ -149,16 +136,23 @@ class SymmetricPairHead(SymmetricHead):
         """A linear layer on the activated hidden layer."""
         return self.own(self.agents.mlp.activate(hidden))
 
-    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
-        """The two halves of the hidden layer."""
-        first, second = jnp.split(hidden, 2, axis=1)
-        return first, second
-
-    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
-        """The hidden layer z of each ordered pair, and a linear layer on it."""
-        units = self.agents.mlp.activate(first + second) + PRODUCTS * first * second
-        layer = self.output
-        return rows_product(units, layer.weights[0], narrow=True) + layer.biases[0][None]
+    def of_pairs(
+        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+    ) -> Float[Array, "e a a"]:
+        """The units (z_ij, z_ji) in one row, and one product: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
+        swapped = jnp.roll(second, second.shape[1] // 2, axis=1)  # (r_j, p_j)
+        units = self.agents.mlp.activate(first + swapped) + PRODUCTS * first * swapped
+        weights, biases = self.output.weights[0], self.output.biases[0]
+        if self.rank is not None:
+            both = units.reshape(2 * len(units), -1)
+            outputs = rows_product(both, weights, narrow=True) + biases[None]
+            tables = _factors(outputs, self.rank, self.num_actions)
+            return 0.5 * (tables[::2] + tables[1::2].mT)
+        a = self.num_actions
+        one_way, other_way = weights, weights.reshape(-1, a, a).mT.reshape(weights.shape)
+        symmetric = 0.5 * jnp.concatenate([one_way, other_way])
+        bias = 0.5 * (biases.reshape(a, a) + biases.reshape(a, a).T)
+        return rows_product(units, symmetric, narrow=True).reshape(-1, a, a) + bias[None]
 
 
 class LinearPairHead(SymmetricHead):
@@ -188,14 +182,19 @@ class LinearPairHead(SymmetricHead):
         """The first outputs of the network."""
         return hidden[:, : self.num_actions]
 
-    def ends(self, hidden: Float[Array, "n j"]) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
-        """The other outputs: h'_i W_1 and h'_i W_2 + b."""
-        first, second = jnp.split(hidden[:, self.num_actions :], 2, axis=1)
-        return first, second
+    def of_pairs(
+        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+    ) -> Float[Array, "e a a"]:
+        """The sum of what both agents add, p_i + r_j; p = h' W_1 and r = h' W_2 + b are outputs."""
+        (p_i, r_i), (p_j, r_j) = (
+            jnp.split(hidden[:, self.num_actions :], 2, axis=1) for hidden in (first, second)
+        )
+        return 0.5 * (self._tables(p_i + r_j) + self._tables(p_j + r_i).mT)
 
-    def outputs(self, first: Float[Array, "e k"], second: Float[Array, "e k"]) -> Array:
-        """Their sum: (h'_i, h'_j) W + b."""
-        return first + second
+    def _tables(self, outputs: Float[Array, "e k"]) -> Float[Array, "e a a"]:
+        if self.rank is None:
+            return outputs.reshape(-1, self.num_actions, self.num_actions)
+        return _factors(outputs, self.rank, self.num_actions)
 
 
 def _table_size(num_actions: int, rank: int | None) -> int:

@@ -78,7 +78,7 @@ class SymmetricHead(eqx.Module):
         n = hidden.shape[0]
         edges = np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32)
         tables = self.tables(hidden, edges)
-        nothing = jnp.zeros((1, self.num_actions, self.num_actions), tables.dtype)
+        nothing = jnp.zeros((1, *tables.shape[1:]), tables.dtype)
         where = np.full((n, n), 2 * len(edges))
         where[edges[:, 0], edges[:, 1]] = np.arange(len(edges))
         where[edges[:, 1], edges[:, 0]] = len(edges) + np.arange(len(edges))
@@ -139,20 +139,20 @@ class SymmetricPairHead(SymmetricHead):
     def of_pairs(
         self, first: Float[Array, "e j"], second: Float[Array, "e j"]
     ) -> Float[Array, "e a a"]:
-        """The units (z_ij, z_ji) in one row, and one product: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
+        """One product with the units of both orders: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
         swapped = jnp.roll(second, second.shape[1] // 2, axis=1)  # (r_j, p_j)
         units = self.agents.mlp.activate(first + swapped) + PRODUCTS * first * swapped
-        weights, biases = self.output.weights[0], self.output.biases[0]
+        a, weights, bias = self.num_actions, self.output.weights[0], self.output.biases[0]
         if self.rank is not None:
-            both = units.reshape(2 * len(units), -1)
-            outputs = rows_product(both, weights, narrow=True) + biases[None]
-            tables = _factors(outputs, self.rank, self.num_actions)
+            both = units.reshape(2 * len(units), units.shape[1] // 2)
+            outputs = rows_product(both, weights, narrow=True) + bias[None]
+            tables = _factors(outputs, self.rank, a)
             return 0.5 * (tables[::2] + tables[1::2].mT)
-        a = self.num_actions
-        one_way, other_way = weights, weights.reshape(-1, a, a).mT.reshape(weights.shape)
-        symmetric = 0.5 * jnp.concatenate([one_way, other_way])
-        bias = 0.5 * (biases.reshape(a, a) + biases.reshape(a, a).T)
-        return rows_product(units, symmetric, narrow=True).reshape(-1, a, a) + bias[None]
+        transposed = weights.reshape(-1, a, a).mT.reshape(weights.shape)
+        symmetric = 0.5 * jnp.concatenate([weights, transposed])
+        square = bias.reshape(a, a)
+        tables = rows_product(units, symmetric, narrow=True).reshape(-1, a, a)
+        return tables + 0.5 * (square + square.T)[None]
 
 
 class LinearPairHead(SymmetricHead):

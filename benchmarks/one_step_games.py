@@ -25,6 +25,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "learned-foes": ("pairvdn-learned", {"counted": "friends-and-foes"}),
     "learned-2": ("pairvdn-learned", {"partners": 2}),
     "learned-all": ("pairvdn-learned", {"partners": 9}),
+    "qplex-10-heads": ("qplex", {"attention_heads": 10}),
 }
 METHODS = (
     "pairvdn",
@@ -45,7 +46,7 @@ METHODS = (
     "iql",
 )
 SEARCHING = ("dcg-max-plus", "learned", "pairvdn-learned", "sop-cg", "casec")
-UPDATES_PER_ROUND, ROUNDS = 20, 60
+UPDATES_PER_ROUND, UPDATES = 20, 1200
 
 
 class OneOf(Payoff):
@@ -100,14 +101,14 @@ def by_size(games: dict[str, OneStepGame]) -> list[dict[str, OneStepGame]]:
     return list(groups.values())
 
 
-def learner_of(env: OneStepGame, method: str) -> Learner:
+def learner_of(env: OneStepGame, method: str, updates: int = UPDATES) -> Learner:
     """A learner on uniformly random play, so that every method sees the same data."""
     name, arguments = VARIANTS.get(method, (method, {}))
     return parallel_learner(
         env,
         values.maker(name, env.spec, hidden_sizes=(32, 32), **arguments),
         num_epochs=1,
-        rounds_per_epoch=ROUNDS,
+        rounds_per_epoch=updates // UPDATES_PER_ROUND,
         num_envs=32,
         agent_steps_per_round=4,
         updates_per_round=UPDATES_PER_ROUND,
@@ -116,13 +117,13 @@ def learner_of(env: OneStepGame, method: str) -> Learner:
         n_step=1,
         loss="squared",
         gradient_clip=None,
-        optimiser=optax.adam(optax.linear_schedule(3e-3, 1e-4, ROUNDS * UPDATES_PER_ROUND)),
+        optimiser=optax.adam(optax.linear_schedule(3e-3, 1e-4, updates)),
         exploration=LinearEpsilon(1.0, 1.0),
     )
 
 
 def learned_rewards(
-    games: dict[str, OneStepGame], method: str, seeds: int
+    games: dict[str, OneStepGame], method: str, seeds: int, updates: int = UPDATES
 ) -> dict[str, Float[np.ndarray, " seeds"]]:
     """The payoff of the greedy joint action after learning, for each game and seed."""
     payoffs = tuple(env.payoff for env in games.values())
@@ -136,7 +137,7 @@ def learned_rewards(
             OneOf(payoffs, index),
             best_reward=np.nan,
         )
-        learner = learner_of(env, method)
+        learner = learner_of(env, method, updates)
         state, _ = learner.train(key)
         env_state, timestep = env.reset(key)
         policy = GreedyPolicy(env, learner.value(state))
@@ -144,8 +145,9 @@ def learned_rewards(
         return env.step(key, env_state, actions)[1].reward
 
     every = jax.vmap(jax.vmap(play, in_axes=(None, 0)), in_axes=(0, None))
-    # Compilation takes longer than the run, so optimisation is off; but not where a search is run.
-    options = {} if method.startswith(SEARCHING) else {"xla_backend_optimization_level": 0}
+    # Compilation takes longer than the run, so optimisation is off; but not in long runs.
+    long = updates > UPDATES or method.startswith(SEARCHING)
+    options = {} if long else {"xla_backend_optimization_level": 0}
     rewards = jax.jit(every, compiler_options=options)(
         jnp.arange(len(games), dtype=jnp.int32), jax.random.split(jax.random.PRNGKey(0), seeds)
     )
@@ -171,6 +173,7 @@ def main() -> None:
         "--methods", nargs="+", default=METHODS, choices=(*values.names(), *VARIANTS)
     )
     parser.add_argument("--games", nargs="+", default=[""], help="games whose names start so")
+    parser.add_argument("--updates", type=int, default=UPDATES)
     arguments = parser.parse_args()
 
     games = all_games() | games_beyond_rings()
@@ -178,7 +181,10 @@ def main() -> None:
     print("| game | best | " + " | ".join(arguments.methods) + " |")
     print("|---|---|" + "---|" * len(arguments.methods))
     for group in by_size(wanted):
-        columns = [learned_rewards(group, method, arguments.seeds) for method in arguments.methods]
+        columns = [
+            learned_rewards(group, method, arguments.seeds, arguments.updates)
+            for method in arguments.methods
+        ]
         for label, env in group.items():
             cells = [cell(column[label], env.best_reward) for column in columns]
             print(f"| {label} | {env.best_reward:g} | " + " | ".join(cells) + " |", flush=True)

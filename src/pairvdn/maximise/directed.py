@@ -68,14 +68,8 @@ def sum_into(graph: Directed, messages: Float[Array, "k a l"]) -> Float[Array, "
 def best_replies(
     tables: Float[Array, "k a a l"], scores: Float[Array, "k a l"]
 ) -> Float[Array, "k a l"]:
-    """Max over the source's action x of scores[k, x] + tables[k, x, y], action by action."""
-
-    def take_in(x: Array, best: Float[Array, "k a l"]) -> Float[Array, "k a l"]:
-        return jnp.maximum(best, scores[:, x, None] + tables[:, x])
-
-    first = scores[:, 0, None] + tables[:, 0]
-    best: Array = jax.lax.fori_loop(1, tables.shape[1], take_in, first)
-    return best
+    """Max over the source's action x of scores[k, x] + tables[k, x, y]."""
+    return (scores[:, :, None] + tables).max(axis=1)
 
 
 def best_actions(scores: Float[Array, "n a l"]) -> Int32[Array, "n l"]:

@@ -20,17 +20,8 @@ def forbid(scores: Array, allowed: Array | None) -> Array:
 def best_onward(
     scores: Float[Array, "c x l"], table: Float[Array, "x y l"]
 ) -> Float[Array, "c y l"]:
-    """Max over x of scores[c, x] + table[x, y].
-
-    Action by action, since a reduction over the middle axis is not vectorised on a CPU.
-    """
-
-    def take_in(x: Array, best: Float[Array, "c y l"]) -> Float[Array, "c y l"]:
-        return jnp.maximum(best, scores[:, x, None] + table[None, x])
-
-    first = scores[:, 0, None] + table[None, 0]
-    best: Array = jax.lax.fori_loop(1, len(table), take_in, first)
-    return best
+    """Max over x of scores[c, x] + table[x, y]."""
+    return (scores[:, :, None] + table[None]).max(axis=1)
 
 
 def first_best(scores: Float[Array, "a l"]) -> Int32[Array, " l"]:

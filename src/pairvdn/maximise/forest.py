@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int32
 
 from pairvdn.lanes import in_lanes
 from pairvdn.maximise.checks import Numbers, as_indices, as_mask, as_payoffs, as_utilities
-from pairvdn.maximise.dynamic_programming import forbid, lanes_in_cache, pick
+from pairvdn.maximise.dynamic_programming import best_onward, forbid, lanes_in_cache, pick
 from pairvdn.maximise.graphs import successor_edges
 from pairvdn.maximise.order import Order, elimination_order, lookup
 from pairvdn.maximise.problem import Problem, exact, maximise
@@ -183,8 +183,7 @@ def _collect(
         if own.utilities is not None:
             score = score + own.utilities[None]
         score = forbid(score, None if own.mask is None else own.mask[None])
-        # One reduction instead of `best_onward`: gathered arrays are no plain vectors anyway.
-        message = (score[:, :, None] + own.tables[None]).max(axis=1)
+        message = best_onward(score, own.tables)
         message = jnp.where(is_root, close, message)
         running = message + jnp.where(is_first, 0, running)
         return (jax.lax.dynamic_update_index_in_dim(sums, running, k, 0), running), None

@@ -42,7 +42,7 @@ test-package: $(VENV)/.dev  ## install the wheel and the sdist in fresh environm
 	$(BIN)/python -m pytest -m slow tests/packaging
 
 test-all: lint types layers  ## all tests, slow ones too, optimised as users' programs are
-	$(PYTEST) -m "" --cov --cov-report=term
+	$(PYTEST) -m "" --hypothesis-profile thorough --cov --cov-report=term
 	@$(SAY_SKIPPED)
 
 lint: $(VENV)/.dev

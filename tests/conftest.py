@@ -20,11 +20,13 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 # Compilation makes the first example of a shape slow, so time says nothing about a test's health.
-hypothesis.settings.register_profile(
-    "pairvdn",
-    deadline=None,
-    max_examples=50,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-)
-hypothesis.settings.load_profile("pairvdn")
+# Therefore `make test` tries few examples; `make test-all` has `--hypothesis-profile thorough`.
+for profile, examples in {"gate": 10, "thorough": 50}.items():
+    hypothesis.settings.register_profile(
+        profile,
+        deadline=None,
+        max_examples=examples,
+        derandomize="CI" in os.environ,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+hypothesis.settings.load_profile("gate")

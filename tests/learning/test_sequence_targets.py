@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pairvdn.learning.targets import (
@@ -74,7 +74,6 @@ def test_a_truncated_episode_bootstraps_from_its_final_observation() -> None:
     st.integers(1, 6),
     st.integers(0, 2**31 - 1),
 )
-@settings(max_examples=20, deadline=None)
 def test_n_step_targets_are_those_of_windows(ends: list[str], n_step: int, seed: int) -> None:
     """`n_step_return` folds the same window, cut where the sequence ends."""
     rng, k = np.random.default_rng(seed), len(ends)

@@ -76,7 +76,6 @@ def test_eliminate_on_every_pair(drawn: Problems) -> None:
     assert_maximal(found, drawn, np.tile(edges, (BATCH, 1, 1)))
 
 
-@settings(max_examples=20)  # each graph is compiled anew
 @given(problems(tables=lambda n: n + 2), st.integers(0, 2**32 - 1))
 def test_eliminate_on_random_graphs(drawn: Problems, seed: int) -> None:
     n = drawn.num_agents

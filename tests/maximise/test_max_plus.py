@@ -67,6 +67,7 @@ def on_known_edges(function):
     )
 
 
+without_sweeps = in_batches(functools.partial(maximise.max_plus, sweeps=0))
 known = on_known_edges(functools.partial(maximise.max_plus, sweeps=0))
 known_with_sweeps = on_known_edges(maximise.max_plus)
 climbed = on_known_edges(maximise.coordinate_ascent)
@@ -76,8 +77,7 @@ complete = problems(tables=lambda n: len(complete_edges(n)))
 @given(complete)
 def test_known_edges_give_the_answers_of_traced_ones(drawn: Problems) -> None:
     edges = np.tile(complete_edges(drawn.num_agents), (BATCH, 1, 1))
-    plain = in_batches(functools.partial(maximise.max_plus, sweeps=0))
-    traced = plain(drawn.payoffs, edges, **drawn.extras())
+    traced = without_sweeps(drawn.payoffs, edges, **drawn.extras())
     found = known(drawn.payoffs, **drawn.extras())
     slack = 4 * tolerance(drawn, drawn.payoffs)
     assert (abs(found.bound - traced.bound) <= slack).all()
@@ -119,7 +119,8 @@ def test_sweeps_separate_agents_that_look_the_same() -> None:
         ring = np.asarray(maximise.ring_edges(n))
         for edges, best in ((every, 1), (ring, n // 2)):
             payoffs = np.tile(crash, (len(edges), 1, 1))
-            found = maximise.max_plus(payoffs, edges, utilities=np.tile(go, (n, 1)))
+            search = functools.partial(maximise.max_plus, edges=edges)
+            found = jax.jit(search)(payoffs, utilities=np.tile(go, (n, 1)))
             assert float(found.value) == best
 
 

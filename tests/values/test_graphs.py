@@ -34,7 +34,6 @@ def test_orientation_exists_exactly_for_at_most_one_cycle(graph):
     assert (orientation is not None) == each_component_has_at_most_one_cycle(num_agents, edges)
 
 
-@hypothesis.settings(max_examples=40)  # each size of graph is compiled anew
 @hypothesis.given(graphs(), st.integers(0, 99))
 def test_orientation_keeps_the_sum(graph, seed):
     """Σ over the successor graph equals Σ over the edges, for any actions."""

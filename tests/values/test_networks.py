@@ -60,7 +60,6 @@ def test_without_identifiers_a_group_is_what_its_members_see():
     np.testing.assert_allclose(net(observation(), EDGES), expected, rtol=1e-5, atol=1e-6)
 
 
-@hypothesis.settings(max_examples=15)  # each draw is compiled anew
 @hypothesis.given(
     num_agents=st.integers(1, 5),
     group_size=st.integers(1, 3),

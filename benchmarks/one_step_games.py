@@ -25,7 +25,6 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "learned-foes": ("pairvdn-learned", {"counted": "friends-and-foes"}),
     "learned-2": ("pairvdn-learned", {"partners": 2}),
     "learned-all": ("pairvdn-learned", {"partners": 9}),
-    "qplex-10-heads": ("qplex", {"attention_heads": 10}),
 }
 METHODS = (
     "pairvdn",

@@ -45,6 +45,19 @@ def test_columns_and_partners_agree_with_a_plain_loop(seed):
         assert partners[column].tolist() == [next_foot, *column[:-1]]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_agents_at_the_same_place_keep_the_order_of_their_numbers(seed):
+    places = jax.random.randint(jax.random.key(seed), (12, 2), 0, 4).astype(jnp.float32)
+    np.testing.assert_array_equal(left_to_right(places), np.argsort(places[:, 0], kind="stable"))
+    columns = np.lexsort((np.arange(12), places[:, 0], places[:, 1], places[:, 0]))
+    np.testing.assert_array_equal(left_to_right(places, 0.5), columns)
+
+
+def test_agents_without_a_place_come_last():
+    places = PLACES.at[1].set(jnp.nan).at[4, 0].set(jnp.inf)
+    np.testing.assert_array_equal(left_to_right(places), [2, 3, 5, 0, 1, 4])
+
+
 def test_partners_are_below_or_the_foot_of_the_next_column():
     np.testing.assert_array_equal(below_or_beside(PLACES, 0.5), [2, 4, 3, 0, 2, 0])
 

@@ -1,5 +1,7 @@
 """Networks: what a group sees, and how parameters are shared."""
 
+import functools
+
 import hypothesis
 import hypothesis.strategies as st
 import jax
@@ -7,7 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pairvdn.values.networks import GroupNetwork, Mlp, bounded
+from pairvdn.values.networks import (
+    ACTIVATIONS,
+    SLOPES,
+    GroupNetwork,
+    Mlp,
+    bounded,
+    normalised,
+)
 
 AGENTS, OBSERVATION, OUTPUTS = 4, 3, 5
 EDGES = jnp.array([[0, 1], [2, 1], [3, 0]], dtype=jnp.int32)
@@ -129,6 +138,27 @@ def test_layer_norm_makes_the_output_blind_to_the_scale_of_hidden_layers():
     larger = eqx_scaled(net, 100.0)
     x = 3.0 * observation()
     np.testing.assert_allclose(net(x), larger(x), rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu"])
+@pytest.mark.parametrize("shape", [(5, 7), (3, 5, 7), (0, 7)])
+def test_normalised_layers_and_their_gradient_are_those_of_autodiff(activation, shape):
+    z = 3.0 + 2.0 * jax.random.normal(jax.random.key(0), shape)
+    weights = jax.random.normal(jax.random.key(1), shape)
+
+    def by_hand(z):
+        return normalised(z, SLOPES[activation])
+
+    def plain(z):
+        return ACTIVATIONS[activation](jax.nn.standardize(z, axis=-1, epsilon=1e-5))
+
+    close = functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-5)
+    close(by_hand(z), plain(z))
+    of_hand, of_plain = (
+        jax.grad(lambda z, f=f: (weights * f(z)).sum())(z) for f in (by_hand, plain)
+    )
+    close(of_hand, of_plain)
+    close(jax.vmap(by_hand)(z[None])[0], by_hand(z))
 
 
 def eqx_scaled(net, factor):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 from typing import Literal, TypedDict, Unpack
 
 import equinox as eqx
@@ -14,6 +15,7 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.product import rows_product
 
 ACTIVATIONS = {"relu": jax.nn.relu, "leaky_relu": jax.nn.leaky_relu}
+SLOPES = {"relu": 0.0, "leaky_relu": 0.01}  # of the activations below 0
 
 
 class LayerArguments(TypedDict, total=False):
@@ -109,12 +111,41 @@ class Mlp(eqx.Module):
 
     def activate(self, z: Float[Array, "*k r j"]) -> Float[Array, "*k r j"]:
         """The activation of a hidden layer, after the optional normalisation."""
-        return ACTIVATIONS[self.activation](normalise(z) if self.layer_norm else z)
+        if self.layer_norm:
+            return normalised(z, SLOPES[self.activation])
+        return ACTIVATIONS[self.activation](z)
 
 
-def normalise(z: Float[Array, "*k j"]) -> Float[Array, "*k j"]:
-    """LayerNorm without parameters: mean 0 and variance 1 over the last axis."""
-    return jax.nn.standardize(z, axis=-1, epsilon=1e-5)
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def normalised(z: Float[Array, "*k j"], slope: float) -> Float[Array, "*k j"]:
+    """max(y, slope y) of y = LayerNorm(z) without parameters: mean 0 and variance 1 of each row.
+
+    The mean of a row is a product with a column, which a CPU computes several times faster than a
+    sum along the last axis, and the gradient is written out: two such means instead of many.
+    """
+    return _normalise(z, slope)[0]
+
+
+def _normalise(z: Array, slope: float) -> tuple[Array, tuple[Array, Array]]:
+    centred = z - _row_means(z)
+    scale = jax.lax.rsqrt(_row_means(centred**2) + 1e-5)
+    y = centred * scale
+    return jnp.where(y >= 0, y, slope * y), (y, scale)
+
+
+def _normalise_gradient(slope: float, kept: tuple[Array, Array], by: Array) -> tuple[Array]:
+    y, scale = kept
+    by = jnp.where(y >= 0, by, slope * by)
+    return (scale * (by - _row_means(by) - y * _row_means(by * y)),)
+
+
+def _row_means(z: Array) -> Array:
+    size = z.shape[-1]
+    column = jnp.full((size, 1), 1 / size, z.dtype)
+    return rows_product(z.reshape(-1, size), column).reshape(*z.shape[:-1], 1)
+
+
+normalised.defvjp(_normalise, _normalise_gradient)
 
 
 def bounded(state: Float[Array, " s"]) -> Float[Array, " s"]:

@@ -18,7 +18,8 @@ import optax
 
 from pairvdn import envs, values
 from pairvdn.acting.policy import tables
-from pairvdn.learning import TransitionLoss, WholePass, paper_learner
+from pairvdn.config import load_preset
+from pairvdn.learning import RandomBatches, TransitionLoss, WholePass, paper_learner
 from pairvdn.learning import replay as memory
 from pairvdn.learning.records import Transition
 from pairvdn.learning.updater import Updater
@@ -67,21 +68,22 @@ def updates_of(method: str, env: Any) -> Callable[[], Any]:
     return lambda: learn(learned, replay, WholePass(BATCH), jax.random.PRNGKey(0), jnp.int32(0))
 
 
-def products(rows: int, sizes: Sequence[int]) -> Callable[[], Any]:
+def products(rows: int, sizes: Sequence[int], *, double_q: bool = False) -> Callable[[], Any]:
     """The floor: `UPDATES` times the matrix products of one update of such a network.
 
-    A network without biases and activations: forward for the value and for its target, then the
-    gradients of the weights and of all inputs but the first layer's. The error and a step of the
-    weights keep XLA from dropping any product.
+    A network without biases and activations: forward for the value and for its target (and, under
+    double Q-learning, for the choice of the next actions), then the gradients of the weights and of
+    all inputs but the first layer's. The error and a step of the weights keep XLA from dropping any
+    product.
     """
     keys = jax.random.split(jax.random.PRNGKey(0), len(sizes))
     start = [
         jax.random.normal(key, shape) / shape[0] ** 0.5
         for key, shape in zip(keys, pairwise(sizes), strict=False)
     ]
-    x = jax.random.normal(keys[-1], (rows, sizes[0]))
+    x, following = jax.random.normal(keys[-1], (2, rows, sizes[0]))
 
-    def forward(weights: list[Any]) -> list[Any]:
+    def forward(weights: list[Any], x: Any) -> list[Any]:
         layers = [x]
         for weight in weights:
             layers.append(layers[-1] @ weight)
@@ -89,8 +91,10 @@ def products(rows: int, sizes: Sequence[int]) -> Callable[[], Any]:
 
     def one(_: Any, carry: Any) -> Any:
         weights, target = carry
-        layers, error = forward(weights), forward(target)[-1]
+        layers, error = forward(weights, x), forward(target, following)[-1]
         error = error - layers[-1]
+        if double_q:
+            error = error + 1e-9 * forward(weights, following)[-1]
         after = []
         for index in reversed(range(len(weights))):
             after.append(weights[index] + 1e-9 * (layers[index].T @ error))
@@ -134,6 +138,33 @@ def compare(num_agents: int, methods: Sequence[str]) -> None:
             f"| {1e3 * least / UPDATES:.2f} | {seconds / least:.2f} | {first:.1f} |",
             flush=True,
         )
+
+
+def recipe(preset: str) -> None:
+    """An update with all settings of a preset whose value has one pair per agent and offsets."""
+    config = load_preset(preset)
+    env = config.build_env()
+    learner = config.build_learner(env)
+    minibatches, updater = learner.minibatches, learner.updater
+    assert isinstance(minibatches, RandomBatches)
+    batch, count, sizes = minibatches.batch_size, minibatches.num_updates, config.method.arguments
+    replay = random_replay(env, 20 * batch)
+    learned = jax.jit(updater.init)(jax.random.PRNGKey(0))
+    learn = jax.jit(updater.learn, static_argnums=2)
+    rows, inputs = batch * env.num_agents, 2 * env.observation_size + 2
+    floor = products(rows, (inputs, *sizes["hidden_sizes"], env.num_actions**2), double_q=True)
+
+    def update() -> Any:
+        return learn(learned, replay, minibatches, jax.random.PRNGKey(0), jnp.int32(1))
+
+    for run in (update, floor):
+        cpu_seconds(run)
+    seconds, least = best_of(ROUNDS, update, floor)
+    seconds, least = seconds / count, least / UPDATES
+    print(
+        f"| {preset} | {1 / seconds:,.0f} | {1e3 * seconds:.2f} | {1e3 * least:.2f} "
+        f"| {seconds / least:.2f} |"
+    )
 
 
 def first_layers(num_agents: int, methods: Sequence[str]) -> None:
@@ -191,7 +222,7 @@ def main() -> None:
     parser.add_argument("--agents", type=int, nargs="+", default=[8, 16])
     parser.add_argument("--grow", type=int, nargs="*", default=[8, 16, 32, 64, 128])
     methods = [name for name in values.names() if name != "dqn"]
-    parser.add_argument("--methods", nargs="+", default=methods, choices=methods)
+    parser.add_argument("--methods", nargs="*", default=methods, choices=methods)
     parser.add_argument("--run", action="store_true", help="also train with the paper's protocol")
     parser.add_argument("--epochs", type=int, default=100, help="epochs of that run")
     arguments = parser.parse_args()
@@ -209,6 +240,8 @@ def main() -> None:
     if arguments.grow:
         print("\n| agents (pairvdn) | ms per update | ms per agent |\n|---|---|---|")
         growth("pairvdn", arguments.grow)
+    print("\n| preset | updates/s | ms | products alone, ms | ratio |\n|---|---|---|---|---|")
+    recipe("box-jump/pairvdn-sorted")
     if arguments.run:
         print()
         whole_run(arguments.epochs)

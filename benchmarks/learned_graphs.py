@@ -20,7 +20,7 @@ from pairvdn.acting.policy import tables as tables_of
 from pairvdn.learning import parallel_learner
 from pairvdn.maximise.partners import best_partners
 from pairvdn.types import EnvSpec
-from pairvdn.values.all_pairs import AllPairs, allowed_only, off_diagonal
+from pairvdn.values.all_pairs import AllPairs, allowed_only
 
 
 class Quality(NamedTuple):
@@ -55,9 +55,7 @@ def quality(
         if sweeps == 2:
             return value.greedy(tables, mask)[0]
         clean = allowed_only(tables, mask)
-        strengths = jnp.where(off_diagonal(n)[None], clean.strengths(mask), -jnp.inf)
-        starts = jnp.argmax(strengths, axis=2).astype(jnp.int32)
-        return best_partners(clean.payoffs, clean.utilities, mask, starts, sweeps=sweeps)
+        return best_partners(clean.payoffs, clean.utilities, mask, sweeps=sweeps)
 
     def one(example: tuple[AllPairs, jax.Array]) -> tuple[jax.Array, ...]:
         tables, mask = example

@@ -12,7 +12,7 @@ environment; a win is an episode whose last reward is at least 1, as in JaxMARL.
 while it trains and resumed by the same command; finished rows are skipped. It needs
 `pip install 'pairvdn[jaxmarl]'`.
 
-    python benchmarks/smax.py --out runs/smax [--maps 3m 2s3z] [--steps 2000000] [--seeds 3]
+    python benchmarks/smax.py --out runs/smax [--maps 3m 2s3z] [--steps 2000000] [--width 512]
 """
 
 import argparse
@@ -34,6 +34,7 @@ import optax
 from pairvdn.acting import GreedyPolicy, Observer, Policy, rollout
 from pairvdn.config import Config, load_preset
 from pairvdn.runs import load, read_metrics, resume, train
+from pairvdn.runs.versions import software
 
 ENVIRONMENTS, STEPS, WINDOW, PASSES, MINIBATCHES = 128, 128, 4, 4, 16
 DISCOUNT, TRACE, SCALE, RATE, CLIP = 0.99, 0.85, 10.0, 2.5e-4, 1.0
@@ -331,7 +332,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=256)
     parser.add_argument("--width", type=int, default=512, help="units of JaxMARL's network")
+    parser.add_argument("--json", type=Path, help="also add the rows to this file")
     given = parser.parse_args()
+    rows_of = {}
     for name in given.maps:
         env = config_of("vdn", name, given.steps).build_env()
         for row in given.rows:
@@ -348,6 +351,11 @@ def main() -> None:
                 told["mean"] = float(np.mean(told["values"]))
                 result.write_text(json.dumps(told, indent=1))
             print(result.read_text(), flush=True)
+            rows_of[f"{name}/{row}"] = json.loads(result.read_text())
+    if given.json:
+        known = json.loads(given.json.read_text())["rows"] if given.json.exists() else {}
+        found = {"width": given.width, "software": software(), "rows": {**known, **rows_of}}
+        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

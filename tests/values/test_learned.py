@@ -93,10 +93,9 @@ def test_greedy_improves_on_its_starts_and_stays_below_the_bound(arguments):
     @jax.vmap
     def search(tables):
         actions, best = value.greedy(tables, ALL)
-        starts = jnp.zeros((1, 4), jnp.int32).at[0, 0].set(1)
-        plain = best_partners(tables.payoffs, tables.utilities, ALL, starts, sweeps=0)
+        plain = best_partners(tables.payoffs, tables.utilities, ALL, sweeps=0)
         swept = best_partners(
-            tables.payoffs, tables.utilities, ALL, starts, partners=partners, foes=foes, sweeps=3
+            tables.payoffs, tables.utilities, ALL, partners=partners, foes=foes, sweeps=3
         )
         scores = [value.evaluate(tables, one)[0] for one in (plain, swept, actions)]
         enumerated = best_by_enumeration(value, tables, ALL, SIZES)

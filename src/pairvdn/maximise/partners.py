@@ -25,21 +25,21 @@ def best_partners(
     payoffs: Float[Array, "n n a a"],
     utilities: Float[Array, "n a"],
     mask: Bool[Array, "n a"],
-    starts: Int32[Array, "s n"],
     *,
     partners: int = 1,
     foes: bool = False,
     rounds: int = ROUNDS,
     sweeps: int = SWEEPS,
 ) -> Int32[Array, " n"]:
-    """The best joint action found from these starts; approximate.
+    """The best joint action found from two starts; approximate.
+
+    The first partner of each agent is the one with the largest `strengths` of either kind.
 
     Args:
         payoffs: [n, n, a, a] with payoffs[i, j, x, y] = payoffs[j, i, y, x]; entries that are not
             allowed must be finite, and the tables of (i, i) are ignored.
         utilities: [n, a].
         mask: [n, a], False where an action is not allowed.
-        starts: [s, n], a partner for each agent in each start.
         partners: how many of its largest entries an agent counts.
         foes: an agent counts its largest positive and its smallest negative entries instead.
         rounds: how often actions and partners are found in turn from each start.
@@ -47,8 +47,32 @@ def best_partners(
     """
     chunk = lanes_in_cache(payoffs.size)
     search = partial(_search, partners, foes, rounds, sweeps)
-    actions: Int32[Array, " n"] = in_lanes(search, chunk=chunk)(payoffs, utilities, mask, starts)
+    actions: Int32[Array, " n"] = in_lanes(search, chunk=chunk)(payoffs, utilities, mask)
     return actions
+
+
+def strengths(payoffs: Float[Array, "n n a a"], mask: Bool[Array, "n a"]) -> Float[Array, "2 n n"]:
+    """Two guesses at which pairs matter, from their allowed entries.
+
+    The largest entry of each table, and the largest entry of its interaction: the table less its
+    means over rows and columns. Arguments as those of `best_partners`.
+    """
+    both: Float[Array, "2 n n"] = in_lanes(_strengths, chunk=lanes_in_cache(payoffs.size))(
+        payoffs, mask
+    )
+    return both
+
+
+def _strengths(
+    payoffs: Float[Array, "n n a a l"], mask: Bool[Array, "n a l"]
+) -> Float[Array, "2 n n l"]:
+    allowed = mask[:, None, :, None] & mask[None, :, None, :]
+    tables = jnp.where(allowed, payoffs, 0)
+    count = jnp.maximum(mask.sum(axis=1, dtype=tables.dtype), 1)
+    # Means over the actions of the other; by symmetry they are also those over one's own.
+    means = tables.sum(axis=3) / count[None, :, None]
+    interaction = tables - means[:, :, :, None] - jnp.swapaxes(means, 0, 1)[:, :, None]
+    return jnp.stack([forbid(x, allowed).max(axis=(2, 3)) for x in (tables, interaction)])
 
 
 def _search(
@@ -59,7 +83,6 @@ def _search(
     payoffs: Float[Array, "n n a a l"],
     utilities: Float[Array, "n a l"],
     mask: Bool[Array, "n a l"],
-    starts: Int32[Array, "s n l"],
 ) -> Int32[Array, "n l"]:
     def solve(partner: Int32[Array, "n l"]) -> tuple[Int32[Array, "n l"], Float[Array, " l"]]:
         def alternate(
@@ -68,15 +91,20 @@ def _search(
             index = partner[:, None, None, None]
             tables = jnp.take_along_axis(payoffs, index, axis=1, mode="clip")[:, 0]
             actions = successor_in_lanes(tables, partner, utilities, mask)[0]
-            entries = _entries(payoffs, actions)
-            return best_actions(forbid(entries, _different(entries))), actions
+            return _best_others(_entries(payoffs, actions)), actions
 
         _, actions = jax.lax.scan(alternate, partner, None, length=rounds)
         return _climb(partners, foes, sweeps, payoffs, utilities, mask, actions[-1])
 
+    starts = jnp.stack([_best_others(guess) for guess in _strengths(payoffs, mask)])
     found, values = jax.lax.map(solve, starts)
     best = jnp.argmax(values, axis=0)[None, None]
     return jnp.take_along_axis(found, best, axis=0, mode="clip")[0]
+
+
+def _best_others(scores: Float[Array, "n n l"]) -> Int32[Array, "n l"]:
+    """The other agent with the largest score of each agent."""
+    return best_actions(forbid(scores, _different(scores)))
 
 
 def _different(x: Float[Array, "n n l"]) -> Bool[Array, "n n 1"]:

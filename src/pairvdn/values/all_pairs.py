@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32
 
+from pairvdn.maximise.partners import strengths
 from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import FixedGraph, Pairs
@@ -48,19 +49,8 @@ class AllPairs(eqx.Module):
         return self.payoffs[first, second]
 
     def strengths(self, mask: Bool[Array, "n a"]) -> Float[Array, "2 n n"]:
-        """Two guesses at which pairs matter, from their allowed entries.
-
-        The largest entry of each table, and the largest entry of its interaction: the table less
-        its means over rows and columns.
-        """
-        allowed = mask[:, None, :, None] & mask[None, :, None, :]
-        tables = jnp.where(allowed, self.payoffs, 0)
-        count = jnp.maximum(mask.sum(axis=1, dtype=tables.dtype), 1)
-        # Sums over the last axis are fast; by symmetry they are also those over the other one.
-        means = tables.sum(axis=3) / count[None, :, None]
-        interaction = tables - means[..., None] - jnp.swapaxes(means, 0, 1)[:, :, None]
-        both = (jnp.where(allowed, x, -jnp.inf).max(axis=(2, 3)) for x in (tables, interaction))
-        return jnp.stack(list(both))
+        """See `maximise.partners.strengths`."""
+        return strengths(self.payoffs, mask)
 
     def gains(self, mask: Bool[Array, "n a"]) -> Float[Array, "n n"]:
         """What each pair gains from its table: its best value less those of the two alone."""

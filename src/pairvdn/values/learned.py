@@ -124,15 +124,8 @@ class LearnedPairVdn(LinkedPairsValue):
     ) -> tuple[Int32[Array, " n"], Float[Array, " 1"]]:
         """The best joint action that the search finds, and its value."""
         clean = allowed_only(tables, mask)
-        others = off_diagonal(mask.shape[0])
-        strengths = jnp.where(others[None], clean.strengths(mask), -jnp.inf)
         actions = best_partners(
-            clean.payoffs,
-            clean.utilities,
-            mask,
-            jnp.argmax(strengths, axis=2).astype(jnp.int32),
-            partners=self.partners,
-            foes=self.foes,
+            clean.payoffs, clean.utilities, mask, partners=self.partners, foes=self.foes
         )
         return decided(actions, self.evaluate(clean, actions), tables, mask)
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import flax.linen as nn
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -27,6 +29,29 @@ def test_the_recipe_stays_finite_from_its_first_window_on(monkeypatch: pytest.Mo
     before, after = (jax.tree.leaves(one[0]["params"]) for one in (start, state))
     assert all(np.isfinite(leaf).all() for leaf in after)
     assert all((old != new).any() for old, new in zip(before, after, strict=True))
+
+
+def test_its_recurrent_unit_is_that_of_flax() -> None:
+    keys = jax.random.split(jax.random.PRNGKey(0), 4)
+    hidden, seen = jax.random.normal(keys[0], (5, 8)), jax.random.normal(keys[1], (7, 5, 6))
+    fresh = jax.random.bernoulli(keys[2], 0.2, (7, 5))
+    unit, cell = smax.Gru(8), nn.GRUCell(8)
+    theirs = cell.init(keys[3], hidden, seen[0])["params"]
+    theirs = jax.tree.map(lambda leaf: leaf + 0.1, theirs)  # biases start at 0
+    ours = {
+        "Dense_0": {
+            part: jnp.concatenate([theirs[gate][part] for gate in ("ir", "iz", "in")], axis=-1)
+            for part in ("kernel", "bias")
+        },
+        "recurrent": jnp.concatenate([theirs[gate]["kernel"] for gate in ("hr", "hz", "hn")], 1),
+        "bias": theirs["hn"]["bias"],
+    }
+    with lenient():
+        _, every = unit.apply({"params": ours}, hidden, seen, fresh)
+        for step in range(len(seen)):
+            hidden = jnp.where(fresh[step][:, None], 0.0, hidden)
+            hidden, _ = cell.apply({"params": theirs}, hidden, seen[step])
+            np.testing.assert_allclose(every[step], hidden, atol=1e-6)
 
 
 def test_our_preset_is_that_recipe_but_for_its_network_and_the_length_of_rounds() -> None:

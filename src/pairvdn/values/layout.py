@@ -18,7 +18,7 @@ def left_to_right(
     even if one is shifted a little to the side.
     """
     if column_gap is None:
-        return _arranged(_before(positions[:, 0]))
+        return _arranged(_before(_coordinates(positions)[0]))
     return columns(positions, column_gap)[0]
 
 
@@ -31,13 +31,18 @@ def columns(
     previous one. Columns are ordered from left to right, and agents within a column from bottom to
     top, by their second coordinate.
     """
-    x, y = positions[:, 0], positions[:, 1]
+    x, y = _coordinates(positions)
     left = _before(x)
-    is_foot = ~(left & (x[:, None] - x[None] < gap)).any(axis=1)  # nobody near to the left
-    column = ((left | _itself(x)) & is_foot[None]).sum(axis=1)
-    # The feet are found from left to right, where every column takes the same places as in the end.
-    starts = is_foot[_arranged(left)]
-    return _arranged(_before(column, y, left.sum(axis=1))), starts
+    starts = ~(left & (x[:, None] - x[None] < gap)).any(axis=1)  # nobody is near to the left
+    column = ((left | _itself(x)) & starts[None]).sum(axis=1)
+    order = _arranged(_before(column, y, left.sum(axis=1)))
+    # A column takes the same places in the order from left to right.
+    return order, starts[_arranged(left)]
+
+
+def _coordinates(positions: Float[Array, "n k"]) -> Float[Array, "2 n"]:
+    """The first two, in which NaN counts as infinity."""
+    return jnp.where(jnp.isnan(positions), jnp.inf, positions)[:, :2].T
 
 
 def _before(*keys: Shaped[Array, " n"]) -> Bool[Array, "n n"]:
@@ -48,9 +53,6 @@ def _before(*keys: Shaped[Array, " n"]) -> Bool[Array, "n n"]:
     agents = jnp.arange(len(keys[0]))
     before, tied = jnp.zeros((len(agents),) * 2, bool), jnp.ones((len(agents),) * 2, bool)
     for key in (*keys, agents):
-        key = jnp.nan_to_num(
-            key, nan=jnp.inf, posinf=jnp.inf, neginf=-jnp.inf
-        )  # NaN counts as infinity
         before |= tied & (key[None] < key[:, None])
         tied &= key[None] == key[:, None]
     return before

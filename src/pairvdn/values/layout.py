@@ -65,8 +65,8 @@ def _arranged(before: Bool[Array, "n n"]) -> Int32[Array, " n"]:
     return jnp.argmax(here, axis=1).astype(jnp.int32)
 
 
-def _itself(x: Shaped[Array, " n"]) -> Bool[Array, "n n"]:
-    return jnp.eye(len(x), dtype=bool)
+def _itself(agents: Shaped[Array, "n *k"]) -> Bool[Array, "n n"]:
+    return jnp.eye(len(agents), dtype=bool)
 
 
 def below_or_beside(positions: Float[Array, "n k"], gap: float) -> Int32[Array, " n"]:

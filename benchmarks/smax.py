@@ -294,7 +294,12 @@ def train_recipe(env: Any, folder: Path, given: Any) -> dict[str, Any]:
         seconds += time.perf_counter() - begin
         rates.append(win_rate(env, FlaxPolicy(recipe, state[0]), given.episodes))
     steps = recipe.rounds * ENVIRONMENTS * STEPS
-    return {"values": rates, "env_steps": steps, "seconds_since_resume": round(seconds, 1)}
+    return {
+        "values": rates,
+        "width": recipe.width,
+        "env_steps": steps,
+        "seconds_since_resume": round(seconds, 1),
+    }
 
 
 def config_of(method: str, name: str, steps: int) -> Config:
@@ -354,7 +359,7 @@ def main() -> None:
             rows_of[f"{name}/{row}"] = json.loads(result.read_text())
     if given.json:
         known = json.loads(given.json.read_text())["rows"] if given.json.exists() else {}
-        found = {"width": given.width, "software": software(), "rows": {**known, **rows_of}}
+        found = {"software": software(), "rows": {**known, **rows_of}}
         given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

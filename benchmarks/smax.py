@@ -353,13 +353,13 @@ def main() -> None:
                     else partial(train_ours, config_of(row, name, given.steps), env, folder, given)
                 )
                 told = {"map": name, "row": row, "episodes": given.episodes, **work()}
-                told["mean"] = float(np.mean(told["values"]))
+                told |= {"mean": float(np.mean(told["values"])), "software": software()}
                 result.write_text(json.dumps(told, indent=1))
             print(result.read_text(), flush=True)
             rows_of[f"{name}/{row}"] = json.loads(result.read_text())
     if given.json:
         known = json.loads(given.json.read_text())["rows"] if given.json.exists() else {}
-        found = {"software": software(), "rows": {**known, **rows_of}}
+        found = {"rows": {**known, **rows_of}}
         given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -29,7 +29,7 @@ from pairvdn.studies import (
 )
 from pairvdn.studies.search import FIRST_SEED, Draw, Search
 from pairvdn.studies.storage import Folder
-from pairvdn.studies.tuning import decide
+from pairvdn.studies.tuning import Tuned, decide
 
 TUNE: dict[str, Any] = {
     "budget": 0.5,
@@ -155,7 +155,7 @@ def test_the_settings_stand_beside_the_result(out: Path) -> None:
     for line, method in zip(lines[2:], STUDY.methods, strict=True):
         fields = results["rows"][f"climbing/{method}"]["tuned"]["fields"]
         chosen = f"{fields['learner.n_step']}, {fields['optimiser.learning_rate']}"
-        assert line[1].endswith(f"]<br>{chosen}")
+        assert f"]<br>{chosen}" in line[1]
     by_row = dataclasses.replace(STUDY, column=None)
     assert study_table(by_row, results["rows"])[0] == ["", "seeds", "return", "settings"]
     assert study_table(by_row, results["rows"])[1][-1] == "–"  # the random policy
@@ -255,24 +255,63 @@ def trial_metrics(out: Path, cell: Any, *ends: dict[str, Any]) -> None:
         (out / name / "metrics.jsonl").write_text("".join(map(to_line, lines)))
 
 
-def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:
-    row = STUDY.rows["climbing/vdn"]
-    cells = trial_cells(row, SEARCH)
-    for cell, returns in zip(
-        cells, [(1.0, 2.0), (9.0, -9.0), (3.0, 1.0), (50.0, 50.0)], strict=True
-    ):
-        diverged = returns == (50.0, 50.0)
+def decided_by(out: Path, study: Study, *returns: tuple[float, float] | None) -> Tuned:
+    """The ranking of a row whose trials ended with these returns of both seeds; None: diverged."""
+    assert study.tune is not None
+    row = study.rows["climbing/vdn"]
+    cells = trial_cells(row, study.tune)
+    for cell, values in zip(cells, returns, strict=True):
         lines = [
-            {"evaluation": {"mean": one, "values": [one]}, "diverged": diverged} for one in returns
+            {"evaluation": {"mean": one, "values": [one]}, "diverged": values is None}
+            for one in values or (50.0, 50.0)
         ]
-        trial_metrics(tmp_path, cell, *lines)
-    tuned = decide(row, SEARCH, cells, Folder(tmp_path))
+        trial_metrics(out, cell, *lines)
+    tuned = decide(row, study.tune, cells, Folder(out))
+    assert read_tuned(row, study.tune, Folder(out)) == tuned
+    return tuned
+
+
+def test_the_mean_over_seeds_decides_and_a_diverged_trial_loses(tmp_path: Path) -> None:
+    tuned = decided_by(tmp_path, STUDY, (1.0, 2.0), (9.0, -9.0), (3.0, 1.0), None)
     assert [trial.name[-1] for trial in tuned.trials] == ["2", "0", "1", "3"]
     assert tuned.best.fields == {"learner.n_step": 3, "optimiser.learning_rate": 1e-3}
     assert tuned.best.values == (3.0, 1.0)
+    assert tuned.is_decided
     assert tuned.trials[-1].values == ()
     assert tuned.cost == {"seconds": 8, "env_steps": 80, "updates": 32}
-    assert read_tuned(row, SEARCH, Folder(tmp_path)) == tuned
+
+
+UNDECIDED = {"learner": {"n_step": 3}, "optimiser": {"learning_rate": 1e-2}}  # the last trial
+
+
+def test_the_study_names_the_trial_that_wins_if_the_best_return_is_shared(tmp_path: Path) -> None:
+    study = small_study(**CHANGES | {"tune": TUNE | {"undecided": UNDECIDED}})
+    nothing = (0.0, 0.0)
+    shared = decided_by(tmp_path / "shared", study, nothing, (-1.0, 0.0), nothing, (-9.0, -9.0))
+    assert [trial.name[-1] for trial in shared.trials] == ["3", "0", "2", "1"]
+    assert not shared.is_decided
+    assert shared.to_dict()["decided"] is False
+    single = decided_by(tmp_path / "single", study, nothing, (0.0, 1.0), nothing, (-9.0, -9.0))
+    assert [trial.name[-1] for trial in single.trials] == ["1", "0", "2", "3"]
+    assert single.is_decided
+    first = decided_by(tmp_path / "first", STUDY, nothing, (-1.0, 0.0), nothing, (-9.0, -9.0))
+    assert first.best.name[-1] == "0"  # without such a trial
+    assert not first.is_decided
+
+
+def test_a_row_without_a_best_trial_says_so_in_the_table(out: Path) -> None:
+    rows = results_of(out)["rows"]
+    rows["climbing/vdn"]["tuned"]["decided"] = False
+    rows["climbing/iql"]["tuned"]["decided"] = True
+    vdn, iql = (line[1] for line in study_table(STUDY, rows)[2:])
+    assert vdn.endswith(" (undecided)")
+    assert "undecided" not in iql
+
+
+def test_the_trial_for_shared_returns_must_be_one_of_the_trials() -> None:
+    wrong = {"learner": {"n_step": 2}, "optimiser": {"learning_rate": 1e-2}}
+    with pytest.raises(ConfigError, match=r"tune\.undecided must be a trial, not 'learner\.n_step"):
+        small_study(**CHANGES | {"tune": TUNE | {"undecided": wrong}})
 
 
 def test_a_failed_trial_stops_its_row_and_no_other(tmp_path: Path) -> None:

@@ -134,7 +134,8 @@ def test_two_agents_are_the_full_joint_maximum():
 
 def of_all_partners(tables, value):
     """The tables of all ordered pairs as the value with all partners has them."""
-    return on_edges(tables, value.graph, 2.0)
+    pairs = on_edges(tables, value.graph)
+    return pairs.scaled(jnp.full(len(pairs.edges), 2.0))
 
 
 def test_all_partners_that_count():

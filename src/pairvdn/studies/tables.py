@@ -115,8 +115,8 @@ def _by_row(study: Study, rows: Rows) -> Lines:
 def _by_task(study: Study, rows: Rows) -> Lines:
     """A line per method: the random policy first, then references, then our methods.
 
-    The tuned settings stand under each number, in the order of the head. Tasks and methods without
-    results are left out.
+    The tuned settings stand under each number, in the order of the head, and whether no single
+    trial was the best. Tasks and methods without results are left out.
     """
     assert study.column is not None
     settings = ", ".join(study.tune.space) if study.tune else ""
@@ -140,6 +140,8 @@ def _by_task(study: Study, rows: Rows) -> Lines:
 
 def _with_settings(row: Mapping[str, Any], path: str) -> str:
     settings = ", ".join(map(str, _tuned(row).values()))
+    if at(row, "tuned.decided") is False:
+        settings += " (undecided)"
     return "<br>".join(filter(None, (number(at(row, path)), settings)))
 
 

@@ -51,7 +51,10 @@ class Trial:
 
 @dataclasses.dataclass(frozen=True)
 class Tuned:
-    """The trials of one row, best first, and what they cost together."""
+    """The trials of one row, and what they cost together.
+
+    The first trial is the one whose fields the row is trained with; the others follow, best first.
+    """
 
     trials: tuple[Trial, ...]
     cost: Mapping[str, int]
@@ -61,12 +64,22 @@ class Tuned:
         """The trial whose fields the row is trained with."""
         return self.trials[0]
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether that trial returned more than every other one."""
+        return all(_rank(self.best) < _rank(trial) for trial in self.trials[1:])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `from_dict` is the inverse."""
         trials = [
             dataclasses.asdict(trial) | {"values": list(trial.values)} for trial in self.trials
         ]
-        return {"fields": dict(self.best.fields), "trials": trials, "cost": dict(self.cost)}
+        return {
+            "fields": dict(self.best.fields),
+            "decided": self.is_decided,
+            "trials": trials,
+            "cost": dict(self.cost),
+        }
 
     @staticmethod
     def from_dict(plain: Mapping[str, Any]) -> "Tuned":
@@ -149,7 +162,8 @@ def tune_rows(
 def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) -> Tuned:
     """Rank the trials of a row by their mean greedy return, and store the ranking.
 
-    Among equals the first trial wins.
+    Trials that learn nothing are equals, and say nothing about settings. If the best return is
+    shared, the trial that the search names for this case comes first, whatever it returned.
     """
     trials, last = [], []
     for cell, fields in zip(cells, search.trials(), strict=True):
@@ -159,9 +173,11 @@ def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) ->
         values = () if any(end["diverged"] for end in ends) else tuple(returns.get(epochs, ()))
         trials.append(Trial(cell.name, fields, values, epochs))
         last.append(ends)
-    ranked = tuple(sorted(trials, key=lambda one: (not one.values, -one.epochs, -one.mean)))
+    ranked = tuple(sorted(trials, key=_rank))
     if not ranked[0].values:
         raise RunError(f"{row.name}: every trial diverged; change [tune.space].")
+    if search.undecided and [_rank(trial) for trial in ranked].count(_rank(ranked[0])) > 1:
+        ranked = tuple(sorted(ranked, key=lambda one: one.fields != search.undecided))
     seconds = [max(end["clock"]["seconds"] for end in ends) for ends in last if ends]
     cost = {
         "seconds": math.ceil(sum(seconds)),
@@ -171,6 +187,11 @@ def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) ->
     text = json.dumps(record, indent=1) + "\n"
     storage.write_text(f"{_folder(row)}/tune.json", text)
     return Tuned.from_dict(json.loads(text))  # as it will be read
+
+
+def _rank(trial: Trial) -> tuple[bool, int, float]:
+    """Smaller for better trials; those that were stopped early come after those that were not."""
+    return not trial.values, -trial.epochs, -trial.mean
 
 
 def read_tuned(row: Row, search: Search, storage: Storage) -> Tuned | None:

@@ -149,12 +149,11 @@ def complete_graph(num_agents: int, *, exact: bool = True) -> FixedGraph:
     return FixedGraph("complete" if num_agents > 1 else [[0, 0]], num_agents, exact=exact)
 
 
-def on_edges(tables: AllPairs, graph: FixedGraph, factor: float = 1.0) -> Pairs:
-    """The utilities, and the tables of the edges of this graph times a factor."""
+def on_edges(tables: AllPairs, graph: FixedGraph) -> Pairs:
+    """The utilities, and the tables of the edges of this graph."""
     first, second = np.array(graph.known).T
-    factors = factor * (first != second).astype(np.float32)
     between = tables.between(first, second)
-    payoffs = jnp.where((factors != 0)[:, None, None], factors[:, None, None] * between, 0)
+    payoffs = jnp.where((first != second)[:, None, None], between, 0)
     return Pairs(graph.fixed_edges, payoffs, tables.utilities)
 
 

@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pairvdn.envs.box_jump.one_pass import in_one_pass
+from pairvdn.envs.box_jump.one_pass import in_one_pass, over_boxes
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
 from pairvdn.envs.box_jump.variants import Parameters, ScalingName, SharedNumber
 
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
 NOBODY = jnp.inf
-MANY = 32  # from this number of boxes on, `by_row` is faster
+MANY = 128  # from this number of boxes on, `by_row` is faster
 
 
 class Distances(NamedTuple):
@@ -29,9 +29,9 @@ class Distances(NamedTuple):
 def by_all_pairs(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     """Compare all n^2 pairs. A box at x = inf is ignored."""
     x, y = in_one_pass((x, y))
-    nearest = Distances(*(jnp.full_like(x, NOBODY),) * 4)
-    for other in range(x.shape[0]):  # no reduction over others: XLA would not vectorise it
-        dx, dy = x[other : other + 1] - x, y[other : other + 1] - y
+
+    def look_at(nearest: Distances, other: tuple[Array, Array], _: int) -> Distances:
+        dx, dy = other[0] - x, other[1] - y
         level = jnp.abs(dy) < 1.0 - OVERLAP
         stacked = jnp.abs(dx) < 1.0 - OVERLAP
         ahead = Distances(
@@ -40,8 +40,10 @@ def by_all_pairs(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
             above=jnp.where(stacked & (dy > 0), dy, NOBODY),
             below=jnp.where(stacked & (dy < 0), -dy, NOBODY),
         )
-        nearest = Distances(*map(jnp.minimum, nearest, ahead))
-    return in_one_pass(nearest)
+        return Distances(*map(jnp.minimum, nearest, ahead))
+
+    nobody = Distances(*(jnp.full_like(x, NOBODY),) * 4)
+    return over_boxes(look_at, nobody, (x, y), x.shape[0])
 
 
 def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:

@@ -7,13 +7,15 @@ bit. The compiler drops that axis; what remains is one vectorised loop that stor
 (An optimization barrier would not stop XLA:CPU from computing an expression several times.)
 """
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
 Tree = TypeVar("Tree")
+UNROLLED = 16  # boxes that one loop of `over_boxes` visits
 
 
 def in_one_pass(tree: Tree) -> Tree:
@@ -24,6 +26,22 @@ def in_one_pass(tree: Tree) -> Tree:
     )
     result: Tree = jax.tree.unflatten(structure, results)
     return result
+
+
+def over_boxes(
+    visit: Callable[[Tree, Any, int], Tree], start: Tree, boxes: Any, count: int
+) -> Tree:
+    """Fold over boxes: `visit(so_far, one box, its index)` for each of `count`, in few loops.
+
+    `boxes` are arrays [boxes, ...], of which `visit` gets [1, ...]. A reduction over boxes would
+    not be vectorised, or would store all n^2 comparisons first.
+    """
+    so_far = start
+    for index in range(count):
+        so_far = visit(so_far, jax.tree.map(lambda x, i=index: x[i : i + 1], boxes), index)
+        if index % UNROLLED == UNROLLED - 1 or index == count - 1:
+            so_far = in_one_pass(so_far)
+    return so_far
 
 
 def _add(left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -143,11 +143,17 @@ def _both(function: Callable[..., tuple[Any, Any]], *trees: Any) -> tuple[Any, A
 
 
 def _entry(x: jax.Array, number: jax.Array) -> jax.Array:
-    return jax.lax.dynamic_index_in_dim(x, number, keepdims=False, allow_negative_indices=False)
+    entry: jax.Array = jax.lax.dynamic_index_in_dim(
+        x, number, keepdims=False, allow_negative_indices=False
+    )
+    return entry
 
 
 def _with_entry(x: jax.Array, number: jax.Array, new: jax.Array) -> jax.Array:
-    return jax.lax.dynamic_update_index_in_dim(x, new, number, 0, allow_negative_indices=False)
+    changed: jax.Array = jax.lax.dynamic_update_index_in_dim(
+        x, new, number, 0, allow_negative_indices=False
+    )
+    return changed
 
 
 def _around_the_table(a: Boxes, b: Boxes) -> tuple[Boxes, Boxes]:

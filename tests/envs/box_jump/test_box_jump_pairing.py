@@ -14,37 +14,41 @@ from pairvdn.envs.box_jump import nearby_pairs, physics
 from pairvdn.envs.box_jump.env import BoxJump
 from pairvdn.envs.box_jump.pair_sweeps import (
     BLOCK,
+    Sweep,
     all_pairs,
+    meetings,
     near_pairs,
-    rows_of_all,
-    rows_of_near,
+    no_rows,
+    run,
 )
 
 
-def notes(sweep: Any, bodies: int, rows: Any) -> tuple[jax.Array, list[tuple[int, int]]]:
-    def visit(a: jax.Array, b: jax.Array, _: Any) -> Any:
-        return a, b, jnp.stack([a, b])
+def notes(sweep: Sweep, bodies: int) -> tuple[jax.Array, list[tuple[int, int]]]:
+    def visit(a: jax.Array, b: jax.Array, row: Any, kept: Any) -> Any:
+        return a, b, (a, b)
 
-    seats, met = sweep(visit, jnp.arange(bodies), rows)
+    empty = no_rows(sweep, bodies, jnp.int32)
+    seats, met = run(sweep, visit, jnp.arange(bodies, dtype=jnp.int32), (), (empty, empty))
+    for found, promised in zip(met, meetings(sweep, bodies), strict=True):
+        np.testing.assert_array_equal(found, promised)
     pairs: list[tuple[int, int]] = []
-    for part in jax.tree.leaves(met):
-        for one_round in np.asarray(part):
-            boxes = one_round.ravel().tolist()
-            assert len(set(boxes)) == len(boxes)  # disjoint: nobody is in two pairs of a round
-            pairs += zip(*np.sort(one_round.reshape(2, -1), axis=0).tolist(), strict=True)
+    for one_round in np.stack(met, axis=1):
+        boxes = one_round.ravel().tolist()
+        assert len(set(boxes)) == len(boxes)  # disjoint: nobody is in two pairs of a round
+        pairs += zip(*np.sort(one_round.reshape(2, -1), axis=0).tolist(), strict=True)
     return seats, pairs
 
 
 @pytest.mark.parametrize("bodies", [2, 4, 16])
 def test_all_pairs_meet_once_and_return_to_their_seats(bodies: int) -> None:
-    seats, pairs = notes(all_pairs, bodies, rows_of_all(bodies, jnp.int32))
+    seats, pairs = notes(all_pairs(bodies), bodies)
     np.testing.assert_array_equal(seats, np.arange(bodies))
     assert sorted(pairs) == list(itertools.combinations(range(bodies), 2))
 
 
 @pytest.mark.parametrize("bodies", [32, 64])
 def test_near_pairs_meet_once_and_return_to_their_places(bodies: int) -> None:
-    seats, pairs = notes(near_pairs, bodies, rows_of_near(bodies, jnp.int32))
+    seats, pairs = notes(near_pairs(bodies), bodies)
     np.testing.assert_array_equal(seats, np.arange(bodies))
     assert len(set(pairs)) == len(pairs)
     neighbours = {(i, j) for i, j in itertools.combinations(range(bodies), 2) if j - i <= BLOCK}

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int8
 
-from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.types import Rows
 
 HALF = 0.5  # half the side of a box
@@ -61,7 +60,7 @@ def side_of(x: Rows, y: Rows) -> Int8[Array, "*shape"]:
     return jnp.where(jnp.abs(x) >= jnp.abs(y), across, along).astype(jnp.int8)
 
 
-def touch(a: Place, b: Place, once: Once) -> Touch:
+def touch(a: Place, b: Place) -> Touch:
     """Contact of two unit squares.
 
     Let d from A to B be (ax, ay) in A's frame and (bx, by) in B's. The separation along a face
@@ -73,25 +72,25 @@ def touch(a: Place, b: Place, once: Once) -> Touch:
     dx, dy = b.x - a.x, b.y - a.y
     ax, ay = a.cos * dx + a.sin * dy, a.cos * dy - a.sin * dx
     bx, by = b.cos * dx + b.sin * dy, b.cos * dy - b.sin * dx
-    ax, ay, bx, by = once((ax, ay, bx, by))
     out_from_a = jnp.maximum(jnp.abs(ax), jnp.abs(ay))
     out_from_b = jnp.maximum(jnp.abs(bx), jnp.abs(by))
     # 1: the reference face is A's, -1: it is B's. Everything below is in the reference's frame.
-    flip = once(jnp.where(out_from_b > out_from_a + FACE_PREFERENCE, -1.0, 1.0))
+    flip = jnp.where(out_from_b > out_from_a + FACE_PREFERENCE, -1.0, 1.0)
     by_b = flip < 0
     fx, fy = jnp.where(by_b, bx, ax), jnp.where(by_b, by, ay)
     across = jnp.abs(fx) >= jnp.abs(fy)
     ux, uy = jnp.where(across, jnp.sign(fx), 0.0), jnp.where(across, 0.0, jnp.sign(fy))
     cos, sin = jnp.where(by_b, b.cos, a.cos), jnp.where(by_b, b.sin, a.sin)
-    nx, ny = once((cos * ux - sin * uy, sin * ux + cos * uy))
+    nx, ny = cos * ux - sin * uy, sin * ux + cos * uy
 
     # The other square, turned against the reference by less than 45 degrees: slope k.
-    cos, sin = quarter_turn(a.cos * b.cos + a.sin * b.sin, flip * (a.cos * b.sin - a.sin * b.cos))
-    cos, sin = once((cos, sin))
-    k = sin / cos
+    # (Up to the sign of `flip`, k depends on the angles alone: XLA gives a division its own loop.)
+    cos, sin = quarter_turn(a.cos * b.cos + a.sin * b.sin, a.cos * b.sin - a.sin * b.cos)
+    k = flip * (sin / cos)
+    sin = flip * sin
     face_n, face_t = nx * dx + ny * dy - HALF * cos, nx * dy - ny * dx - HALF * sin
-    low = once(jnp.maximum(face_t - HALF * cos, -HALF))
-    high = once(jnp.minimum(face_t + HALF * cos, HALF))
+    low = jnp.maximum(face_t - HALF * cos, -HALF)
+    high = jnp.minimum(face_t + HALF * cos, HALF)
     low_n, high_n = face_n - (low - face_t) * k, face_n - (high - face_t) * k
     # In B's frame the tangent is reversed, and so is the order of the points.
     along = jnp.where(by_b, high, low), jnp.where(by_b, low, high)

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32
 
 from pairvdn.envs.base import Environment, Share
-from pairvdn.envs.box_jump.compute_once import Once, once_by
 from pairvdn.envs.box_jump.observe import (
     OWN_NUMBERS,
     SCALINGS,
@@ -227,12 +226,11 @@ class BoxJump(Environment[BoxJumpState]):
     ) -> tuple[BoxJumpState, tuple[Array, Array, Array, Array]]:
         """One step of a batch, whose axis is the last: see `pairvdn.lanes`."""
         parameters = self.parameters
-        once = once_by(state.steps)
         before = state
 
         def substep(_: Any, carry: Any) -> Any:
             state, ended = carry
-            after = self._physics_step(state, actions, once)
+            after = self._physics_step(state, actions)
             if parameters.fall_ends and parameters.substeps > 1:
                 # The episode ends at the physics step of a fall: later substeps change nothing.
                 after = jax.tree.map(
@@ -259,15 +257,13 @@ class BoxJump(Environment[BoxJumpState]):
             terminated = terminated | (state.best >= parameters.target_height)
         return state, (*self._observe(state), rewards, terminated)
 
-    def _physics_step(
-        self, state: BoxJumpState, actions: Int32[Array, "n *b"], once: Once
-    ) -> BoxJumpState:
+    def _physics_step(self, state: BoxJumpState, actions: Int32[Array, "n *b"]) -> BoxJumpState:
         parameters = self.parameters
         bodies = state.bodies
         able = can_jump(state, parameters)
         velocity = drive(bodies.velocity, actions, able, parameters)
         driven = Bodies(bodies.x, bodies.y, bodies.angle, velocity)
-        bodies, memory = advance(driven, state.memory, state.fallen, parameters, once)
+        bodies, memory = advance(driven, state.memory, state.fallen, parameters)
         calm = jnp.abs(bodies.velocity.y) < parameters.jump_calm
         moved = dataclasses.replace(
             state,

@@ -18,15 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int32
 
-from pairvdn.envs.box_jump.pair_sweeps import (
-    BLOCK,
-    NearRows,
-    Sweep,
-    all_pairs,
-    near_pairs,
-    rows_of_all,
-    rows_of_near,
-)
+from pairvdn.envs.box_jump.pair_sweeps import BLOCK, Sweep, all_pairs, meetings, near_pairs
 from pairvdn.envs.box_jump.types import Impulses, RowMemory
 
 LEAST_BOXES = 4 * BLOCK  # from this number on, near pairs are fewer than all pairs
@@ -34,27 +26,17 @@ OTHER_SIDE = np.array([0, 2, 1, 4, 3], np.int8)  # of the other box, see `contac
 
 
 @functools.cache
-def _meetings(near: bool, bodies: int) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs in the order of the (flattened) rows, found by a sweep that records them."""
-    sweep, rows = (near_pairs, rows_of_near) if near else (all_pairs, rows_of_all)
-    with jax.ensure_compile_time_eval():
-        _, notes = sweep(
-            lambda a, b, _: (a, b, (a, b)), jnp.arange(bodies), rows(bodies, jnp.int32)
-        )
-        first, second = (
-            np.concatenate([np.ravel(part) for part in jax.tree.leaves(who)]) for who in notes
-        )
-    return first, second
-
-
-@functools.cache
 def _slots(near: bool, bodies: int) -> np.ndarray:
     """The slot of (i, j) among the rows, plus 1; negative if j came first, 0 if there is none."""
-    first, second = _meetings(near, bodies)
+    first, second = meetings(_sweep(near, bodies), bodies)
     slots = np.zeros((bodies, bodies), np.int32)
-    slots[first, second] = np.arange(1, len(first) + 1)
-    slots[second, first] = -np.arange(1, len(first) + 1)
+    slots[first, second] = np.arange(1, first.size + 1).reshape(first.shape)
+    slots[second, first] = -slots[first, second]
     return slots
+
+
+def _sweep(near: bool, bodies: int) -> Sweep:
+    return (near_pairs if near else all_pairs)(bodies)
 
 
 def _carry_over(
@@ -65,19 +47,18 @@ def _carry_over(
     `names` are the positions in the first sweep of the boxes of the second.
     """
     bodies = names.shape[0]
-    first, second = _meetings(to_near, bodies)
-    slot = jnp.asarray(_slots(from_near, bodies))[names[first], names[second]]
+    first, second = meetings(_sweep(to_near, bodies), bodies)
+    slot = jnp.asarray(_slots(from_near, bodies))[names[first.ravel()], names[second.ravel()]]
     known, swapped = slot != 0, slot < 0
     index = jnp.maximum(jnp.abs(slot) - 1, 0)
+    batch = names.ndim - 1
 
-    def fetch(rows: Any) -> Array:
-        flat = _flat(rows) if from_near else rows.reshape(-1, *rows.shape[2:])
+    def fetch(rows: Array) -> Array:
+        flat = rows.reshape(-1, *rows.shape[rows.ndim - batch :])
         return jnp.where(known, jnp.take_along_axis(flat, index, axis=0), flat.dtype.type(0))
 
-    def shape(flat: Array) -> Any:
-        if to_near:
-            return _unflat(flat, bodies)
-        return flat.reshape(bodies - 1, bodies // 2, *flat.shape[1:])
+    def shape(flat: Array) -> Array:
+        return flat.reshape(*first.shape, *flat.shape[1:])
 
     pair, side = tuple(map(fetch, impulses.pair)), fetch(impulses.pair_side)
     side = jnp.where(swapped, jnp.asarray(OTHER_SIDE)[side], side)
@@ -85,19 +66,6 @@ def _carry_over(
         low, high, across = pair
         pair = jnp.where(swapped, high, low), jnp.where(swapped, low, high), across
     return Impulses(tuple(map(shape, pair)), shape(side), arrange(impulses.floor, names))
-
-
-def _flat(rows: NearRows) -> Array:
-    """Rows of `near_pairs` as [slots, ...]."""
-    return jnp.concatenate([part.reshape(-1, *part.shape[3:]) for part in rows])
-
-
-def _unflat(flat: Array, bodies: int) -> NearRows:
-    within, between = rows_of_near(bodies, jnp.int32)
-    return NearRows(
-        flat[: within.size].reshape(*within.shape, *flat.shape[1:]),
-        flat[within.size :].reshape(*between.shape, *flat.shape[1:]),
-    )
 
 
 def arrange(tree: Any, order: Int32[Array, "m *b"]) -> Any:
@@ -122,12 +90,12 @@ def solve_in_row(
     def by_near_pairs() -> tuple[Any, Impulses]:
         names = jnp.take_along_axis(memory.place_of, box_at, axis=0)
         impulses = _carry_over(memory.impulses, names, from_near=True, to_near=True)
-        result, impulses = solve(near_pairs, arrange(bodies, box_at), impulses)
+        result, impulses = solve(near_pairs(len(x)), arrange(bodies, box_at), impulses)
         return arrange(result, place_of), impulses
 
     def by_all_pairs() -> tuple[Any, Impulses]:
         impulses = _carry_over(memory.impulses, memory.place_of, from_near=True, to_near=False)
-        result, impulses = solve(all_pairs, bodies, impulses)
+        result, impulses = solve(all_pairs(len(x)), bodies, impulses)
         return result, _carry_over(impulses, box_at, from_near=False, to_near=True)
 
     result, impulses = jax.lax.cond(enough, by_near_pairs, by_all_pairs)

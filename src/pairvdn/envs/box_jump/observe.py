@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pairvdn.envs.box_jump.compute_once import Once, once_by
+from pairvdn.envs.box_jump.one_pass import in_one_pass, over_boxes
 from pairvdn.envs.box_jump.types import Bodies, BoxJumpState
 from pairvdn.envs.box_jump.variants import Parameters, ScalingName, SharedNumber
 
 OVERLAP = 0.1  # boxes see each other along x only if they overlap along y by more than this
 NOBODY = jnp.inf
-MANY = 32  # from this number of boxes on, `by_row` is faster
+MANY = 128  # from this number of boxes on, `by_row` is faster
 
 
 class Distances(NamedTuple):
@@ -28,19 +28,22 @@ class Distances(NamedTuple):
 
 def by_all_pairs(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     """Compare all n^2 pairs. A box at x = inf is ignored."""
-    dx, dy = x[None] - x[:, None], y[None] - y[:, None]  # [me, other]
-    level = jnp.abs(dy) < 1.0 - OVERLAP
-    stacked = jnp.abs(dx) < 1.0 - OVERLAP
+    x, y = in_one_pass((x, y))
 
-    def nearest(candidates: Array, distance: Array) -> Array:
-        return jnp.min(jnp.where(candidates & (distance > 0), distance, NOBODY), axis=1)
+    def look_at(nearest: Distances, other: tuple[Array, Array], _: int) -> Distances:
+        dx, dy = other[0] - x, other[1] - y
+        level = jnp.abs(dy) < 1.0 - OVERLAP
+        stacked = jnp.abs(dx) < 1.0 - OVERLAP
+        ahead = Distances(
+            left=jnp.where(level & (dx < 0), -dx, NOBODY),
+            right=jnp.where(level & (dx > 0), dx, NOBODY),
+            above=jnp.where(stacked & (dy > 0), dy, NOBODY),
+            below=jnp.where(stacked & (dy < 0), -dy, NOBODY),
+        )
+        return Distances(*map(jnp.minimum, nearest, ahead))
 
-    return Distances(
-        left=nearest(level, -dx),
-        right=nearest(level, dx),
-        above=nearest(stacked, dy),
-        below=nearest(stacked, -dy),
-    )
+    nobody = Distances(*(jnp.full_like(x, NOBODY),) * 4)
+    return over_boxes(look_at, nobody, (x, y), x.shape[0])
 
 
 def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
@@ -91,10 +94,10 @@ def by_row(x: Float[Array, "n *b"], y: Float[Array, "n *b"]) -> Distances:
     )
 
 
-def distances(bodies: Bodies, hidden: Bool[Array, "n *b"], once: Once) -> Distances:
+def distances(bodies: Bodies, hidden: Bool[Array, "n *b"]) -> Distances:
     """Distances between boxes that are not hidden, by the faster method for this number."""
-    x, y = once((jnp.where(hidden, jnp.inf, bodies.x), bodies.y))
-    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, y)
+    x = jnp.where(hidden, jnp.inf, bodies.x)
+    return (by_row if x.shape[0] >= MANY else by_all_pairs)(x, bodies.y)
 
 
 OWN_NAMES = (
@@ -192,7 +195,7 @@ def own_numbers(state: BoxJumpState, parameters: Parameters) -> Float[Array, "n 
     bodies = state.bodies
     turns = bodies.angle * (2 / math.pi)
     hidden = state.fallen & (not parameters.fallen_seen)
-    near = distances(bodies, hidden, once_by(state.steps))
+    near = distances(bodies, hidden)
     floor = jnp.where(hidden, 0.0, bodies.y)
     jump_flag = state.could_jump if parameters.jump_flag_lags else can_jump(state, parameters)
     return jnp.stack(

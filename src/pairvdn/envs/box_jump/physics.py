@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
 from pairvdn.envs.box_jump import nearby_pairs, solver_rotating, solver_upright
-from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.contacts import SKIN, Place
-from pairvdn.envs.box_jump.pair_sweeps import BLOCK, Sweep, all_pairs, rows_of_all, rows_of_near
+from pairvdn.envs.box_jump.one_pass import in_one_pass
+from pairvdn.envs.box_jump.pair_sweeps import BLOCK, Sweep, all_pairs, near_pairs, no_rows
 from pairvdn.envs.box_jump.types import Bodies, Impulses, Motion, RowMemory, SolverSettings
 from pairvdn.envs.box_jump.variants import Parameters
 
@@ -48,11 +48,11 @@ def no_memory(parameters: Parameters) -> Impulses | RowMemory:
     """The empty memory of the contact solver."""
     bodies = num_bodies(parameters)
     many = parameters.num_boxes >= nearby_pairs.LEAST_BOXES
-    rows_of: Any = rows_of_near if many else rows_of_all
+    sweep = (near_pairs if many else all_pairs)(bodies)
     rows = 2 if parameters.fixed_rotation else 3
     impulses = Impulses(
-        pair=(rows_of(bodies, jnp.float32),) * rows,
-        pair_side=rows_of(bodies, jnp.int8),
+        pair=(no_rows(sweep, bodies, jnp.float32),) * rows,
+        pair_side=no_rows(sweep, bodies, jnp.int8),
         floor=(jnp.zeros(bodies),) * rows,
     )
     return RowMemory(impulses, jnp.arange(bodies, dtype=jnp.int32)) if many else impulses
@@ -86,7 +86,6 @@ def advance(
     memory: Impulses | RowMemory,
     fallen: Bool[Array, "n *b"],
     parameters: Parameters,
-    once: Once,
 ) -> tuple[Bodies, Impulses | RowMemory]:
     """Solve contacts and move the boxes by one physics step, after `drive`."""
     extra = num_bodies(parameters) - parameters.num_boxes
@@ -95,18 +94,23 @@ def advance(
     # Fallen and padding boxes must touch no other box: for contacts they are far away.
     spread = FAR_AWAY * (1.0 + jnp.arange(out.shape[0], dtype=jnp.float32))
     away = jnp.expand_dims(spread, tuple(range(1, out.ndim)))
-    place = Place(
-        jnp.where(out, away, _pad(bodies.x, extra)),
-        jnp.where(out, 0.0, _pad(bodies.y, extra)),
-        _pad(jnp.cos(bodies.angle), extra, 1.0),
-        _pad(jnp.sin(bodies.angle), extra),
+    place, velocity = in_one_pass(
+        (
+            Place(
+                jnp.where(out, away, _pad(bodies.x, extra)),
+                jnp.where(out, 0.0, _pad(bodies.y, extra)),
+                _pad(jnp.cos(bodies.angle), extra, 1.0),
+                _pad(jnp.sin(bodies.angle), extra),
+            ),
+            velocity,
+        )
     )
     method = solver_upright.solve if parameters.fixed_rotation else solver_rotating.solve
     settings = settings_of(parameters)
 
     def solve(sweep: Sweep, boxes: Any, impulses: Impulses) -> tuple[Any, Impulses]:
         place, velocity, out = boxes
-        velocity, move, impulses = method(sweep, place, velocity, out, impulses, settings, once)
+        velocity, move, impulses = method(sweep, place, velocity, out, impulses, settings)
         return (velocity, move), impulses
 
     boxes = (place, velocity, out)
@@ -114,10 +118,10 @@ def advance(
         reach = 1.0 + SKIN if parameters.fixed_rotation else math.sqrt(2) + SKIN
         (velocity, move), memory = nearby_pairs.solve_in_row(solve, boxes, place.x, reach, memory)
     else:
-        (velocity, move), memory = solve(all_pairs, boxes, memory)
+        (velocity, move), memory = solve(all_pairs(len(out)), boxes, memory)
     velocity, move = jax.tree.map(lambda v: v[: parameters.num_boxes], (velocity, move))
     moved = Bodies(bodies.x + move.x, bodies.y + move.y, bodies.angle + move.turn, velocity)
-    return once(moved), memory
+    return in_one_pass(moved), memory
 
 
 def fell_off(bodies: Bodies, parameters: Parameters) -> Bool[Array, "n *b"]:

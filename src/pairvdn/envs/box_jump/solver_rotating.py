@@ -13,14 +13,12 @@ each point, but both act along the line where the faces meet, so only their sum 
 most friction times the sum of the normal impulses.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int8
 
-from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.contacts import (
     BAUMGARTE,
     MAX_CORRECTION,
@@ -31,7 +29,8 @@ from pairvdn.envs.box_jump.contacts import (
     touch,
     touch_floor,
 )
-from pairvdn.envs.box_jump.pair_sweeps import Sweep
+from pairvdn.envs.box_jump.one_pass import in_one_pass
+from pairvdn.envs.box_jump.pair_sweeps import Sweep, meet, run
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows, SolverSettings
 
 INVERSE_INERTIA = 6.0
@@ -57,27 +56,34 @@ class FloorRows(NamedTuple):
     gap: Two
 
 
-def pair_rows(contact: Touch, a: Place, b: Place, once: Once) -> PairRows:
+def holds(contact: Touch) -> tuple[Bool[Array, "*shape"], ...]:
+    """Whether the boxes touch at point 1, at point 2, at either."""
+    first, second = (gap < 0 for gap in contact.gaps)
+    return first, second, first | second
+
+
+def pair_rows(contact: Touch, a: Place, b: Place) -> PairRows:
     """Rows of the pairs (a, b)."""
     nx, ny = contact.normal
     dx, dy = b.x - a.x, b.y - a.y
-    holds = tuple(jnp.where(gap < 0, 1.0, 0.0) for gap in contact.gaps)
+    first_holds, second_holds, any_holds = (jnp.where(x, 1.0, 0.0) for x in holds(contact))
     # The tangential impulse acts along the line between the faces; its point on it is irrelevant.
     first, second = (rx * nx + ry * ny for rx, ry in contact.points)
     middle = jnp.where(
-        holds[0] + holds[1] == 1, holds[0] * first + holds[1] * second, first / 2 + second / 2
+        first_holds + second_holds == 1,
+        first_holds * first + second_holds * second,
+        first / 2 + second / 2,
     )
     turns = [(ry * nx - rx * ny, (rx - dx) * ny - (ry - dy) * nx) for rx, ry in contact.points]
     turns.append((-middle, middle - nx * dx - ny * dy))
-    turns = once(turns)
-    solid = (*holds, jnp.maximum(*holds))
+    solid = (first_holds, second_holds, any_holds)
     return PairRows(
         normal=contact.normal,
         turn_a=tuple(on_a for on_a, _ in turns),
         turn_b=tuple(on_b for _, on_b in turns),
         mass=tuple(
-            holds / (2.0 + INVERSE_INERTIA * (on_a * on_a + on_b * on_b))
-            for holds, (on_a, on_b) in zip(solid, turns, strict=True)
+            one / (2.0 + INVERSE_INERTIA * (on_a * on_a + on_b * on_b))
+            for one, (on_a, on_b) in zip(solid, turns, strict=True)
         ),
         gap=contact.gaps,
     )
@@ -119,14 +125,14 @@ def push_from_floor(v: Motion, rows: FloorRows, impulse: tuple[Rows, ...]) -> Mo
 
 
 def solve_pair(
-    a: Motion, b: Motion, rows: PairRows, impulse: Three, friction: float, once: Once
+    a: Motion, b: Motion, rows: PairRows, impulse: Three, friction: float
 ) -> tuple[Motion, Motion, Three]:
     """One visit of the velocity solver."""
     nx, ny = rows.normal
     dx, dy = b.x - a.x, b.y - a.y
     speed = nx * dy - ny * dx + rows.turn_a[2] * a.turn + rows.turn_b[2] * b.turn
     most = friction * (impulse[0] + impulse[1])
-    tangent = once(jnp.clip(impulse[2] - rows.mass[2] * speed, -most, most) - impulse[2])
+    tangent = jnp.clip(impulse[2] - rows.mass[2] * speed, -most, most) - impulse[2]
     # A tangential impulse changes the speed along the normal only through the boxes' turning.
     a_turn = a.turn + INVERSE_INERTIA * rows.turn_a[2] * tangent
     b_turn = b.turn + INVERSE_INERTIA * rows.turn_b[2] * tangent
@@ -134,10 +140,10 @@ def solve_pair(
     normal = []
     for i in (0, 1):
         speed = along + rows.turn_a[i] * a_turn + rows.turn_b[i] * b_turn
-        normal.append(once(jnp.maximum(-rows.mass[i] * speed, -impulse[i])))
+        normal.append(jnp.maximum(-rows.mass[i] * speed, -impulse[i]))
     change = (*normal, tangent)
-    a, b = once(push(a, b, rows, change))
-    return a, b, tuple(old + new for old, new in zip(impulse, change, strict=True))
+    a, b = push(a, b, rows, change)
+    return in_one_pass((a, b, tuple(old + new for old, new in zip(impulse, change, strict=True))))
 
 
 def solve_floor(
@@ -158,7 +164,7 @@ def solve_floor(
         normal.append(jnp.maximum(-rows.mass[i] * speed, -impulse[i]))
     change = (*normal, tangent)
     new = tuple(old + part for old, part in zip(impulse, change, strict=True))
-    return push_from_floor(v, rows, change), new
+    return in_one_pass((push_from_floor(v, rows, change), new))
 
 
 def correction(gap: Rows, mass: Rows) -> Rows:
@@ -166,15 +172,15 @@ def correction(gap: Rows, mass: Rows) -> Rows:
     return mass * jnp.clip(-BAUMGARTE * (gap + SLOP), 0.0, MAX_CORRECTION)
 
 
-def separate_pair(a: Motion, b: Motion, rows: PairRows, once: Once) -> tuple[Motion, Motion]:
+def separate_pair(a: Motion, b: Motion, rows: PairRows) -> tuple[Motion, Motion]:
     """One visit of the position solver: the boxes' displacements change, their speeds do not."""
     nx, ny = rows.normal
     along = nx * (b.x - a.x) + ny * (b.y - a.y)
     apart = []
     for i in (0, 1):
         gap = rows.gap[i] + along + rows.turn_a[i] * a.turn + rows.turn_b[i] * b.turn
-        apart.append(once(correction(gap, rows.mass[i])))
-    return once(push(a, b, rows, tuple(apart)))
+        apart.append(correction(gap, rows.mass[i]))
+    return in_one_pass(push(a, b, rows, tuple(apart)))
 
 
 def separate_floor(move: Motion, rows: FloorRows) -> Motion:
@@ -182,7 +188,14 @@ def separate_floor(move: Motion, rows: FloorRows) -> Motion:
     apart = tuple(
         correction(rows.gap[i] + move.y + rows.turn[i] * move.turn, rows.mass[i]) for i in (0, 1)
     )
-    return push_from_floor(move, rows, apart)
+    return in_one_pass(push_from_floor(move, rows, apart))
+
+
+def warm_start(
+    a: Motion, b: Motion, row: tuple[PairRows, Three], kept: tuple[()]
+) -> tuple[Motion, Motion, tuple[()]]:
+    """Start from the impulses of the last step."""
+    return *in_one_pass(push(a, b, *row)), kept
 
 
 def solve(
@@ -192,13 +205,11 @@ def solve(
     fallen: Bool[Array, "m *b"],
     impulses: Impulses,
     settings: SolverSettings,
-    once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
     """Velocities after the contacts acted, displacements of this step, and the impulses."""
-    (_, velocity), (rows, pair, side) = sweep(
-        partial(_prepare_pair, once=once), (place, velocity), (impulses.pair, impulses.pair_side)
-    )
-    ground = floor_rows(touch_floor(place, *settings.floor), fallen)
+    rows, pair, side = find_contacts(meet(sweep, place), impulses)
+    velocity, _ = run(sweep, warm_start, velocity, (rows, pair), ())
+    ground = in_one_pass(floor_rows(touch_floor(place, *settings.floor), fallen))
     floor = tuple(
         jnp.where((ground.mass[0] > 0) & (jnp.minimum(*ground.gap) < 0), old, 0.0)
         for old in impulses.floor
@@ -208,12 +219,10 @@ def solve(
     def velocity_iteration(_: Any, carry: Any) -> Any:
         velocity, pair, floor = carry
 
-        def visit(
-            a: Motion, b: Motion, row: tuple[PairRows, Three]
-        ) -> tuple[Motion, Motion, Three]:
-            return solve_pair(a, b, *row, settings.box_friction, once)
+        def visit(a: Motion, b: Motion, row: PairRows, impulse: Three) -> Any:
+            return solve_pair(a, b, row, impulse, settings.box_friction)
 
-        velocity, pair = sweep(visit, velocity, (rows, pair))
+        velocity, pair = run(sweep, visit, velocity, rows, pair)
         velocity, floor = solve_floor(
             velocity, ground, floor, settings.floor_friction, settings.time_step
         )
@@ -224,10 +233,10 @@ def solve(
     )
 
     def position_iteration(_: Any, move: Motion) -> Motion:
-        def visit(a: Motion, b: Motion, row: PairRows) -> tuple[Motion, Motion, None]:
-            return *separate_pair(a, b, row, once), None
+        def visit(a: Motion, b: Motion, row: PairRows, kept: tuple[()]) -> Any:
+            return *separate_pair(a, b, row), kept
 
-        move, _ = sweep(visit, move, rows)
+        move, _ = run(sweep, visit, move, rows, ())
         return separate_floor(move, ground)
 
     move = jax.lax.fori_loop(
@@ -239,18 +248,15 @@ def solve(
     return velocity, move, Impulses(pair, side, floor)
 
 
-def _prepare_pair(
-    a: tuple[Place, Motion], b: tuple[Place, Motion], last: Any, once: Once
-) -> tuple[Any, Any, tuple[PairRows, Three, Any]]:
-    """Find the contact, and start from its impulses of the last step."""
-    impulse, last_side = last
-    contact = touch(a[0], b[0], once)
-    rows = pair_rows(contact, a[0], b[0], once)
-    same = contact.side == last_side
-    impulse = once(
-        tuple(
-            jnp.where(same & (m > 0), old, 0.0) for old, m in zip(impulse, rows.mass, strict=True)
-        )
+def find_contacts(
+    pairs: tuple[Place, Place], last: Impulses
+) -> tuple[PairRows, Three, Int8[Array, "*shape"]]:
+    """The rows of all pairs, the impulses of the last step that still hold, and the sides."""
+    contact = touch(*pairs)
+    rows = pair_rows(contact, *pairs)
+    same = contact.side == last.pair_side
+    impulse = tuple(
+        jnp.where(same & near, old, 0.0)
+        for old, near in zip(last.pair, holds(contact), strict=True)
     )
-    va, vb = once(push(a[1], b[1], rows, impulse))
-    return (a[0], va), (b[0], vb), (rows, impulse, contact.side)
+    return in_one_pass((rows, impulse, contact.side))

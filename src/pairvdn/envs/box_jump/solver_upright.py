@@ -6,14 +6,12 @@ one, that prevents sliding; each changes the relative speed by 2 l. `solver_rota
 method; here its two points would get the same impulse twice.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int8
 
-from pairvdn.envs.box_jump.compute_once import Once
 from pairvdn.envs.box_jump.contacts import (
     BAUMGARTE,
     MAX_CORRECTION,
@@ -22,7 +20,8 @@ from pairvdn.envs.box_jump.contacts import (
     Place,
     side_of,
 )
-from pairvdn.envs.box_jump.pair_sweeps import Sweep
+from pairvdn.envs.box_jump.one_pass import in_one_pass
+from pairvdn.envs.box_jump.pair_sweeps import Sweep, meet, run
 from pairvdn.envs.box_jump.types import Impulses, Motion, Rows, SolverSettings
 
 Two = tuple[Rows, Rows]  # along x and y, or: normal, tangent
@@ -45,7 +44,7 @@ class FloorRows(NamedTuple):
     gap: Rows
 
 
-def pair_rows(a: Two, b: Two, once: Once) -> PairRows:
+def pair_rows(a: Two, b: Two) -> PairRows:
     """Rows of the pairs (a, b), given their places."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     far, near = jnp.maximum(jnp.abs(dx), jnp.abs(dy)), jnp.minimum(jnp.abs(dx), jnp.abs(dy))
@@ -53,7 +52,7 @@ def pair_rows(a: Two, b: Two, once: Once) -> PairRows:
     normal = jnp.where(beside, jnp.sign(dx), 0.0), jnp.where(beside, 0.0, jnp.sign(dy))
     gap = far - 1.0 - SKIN
     mass = jnp.where((gap < 0) & (near <= 1.0), 0.5, 0.0)
-    return PairRows(*once((normal, mass, gap)))
+    return PairRows(normal, mass, gap)
 
 
 def floor_rows(place: Place, fallen: Bool[Array, "m *b"], settings: SolverSettings) -> FloorRows:
@@ -71,7 +70,7 @@ def push(a: Two, b: Two, normal: Two, along: Rows, across: Rows) -> tuple[Two, T
 
 
 def solve_pair(
-    a: Two, b: Two, rows: PairRows, impulse: Two, friction: float, once: Once
+    a: Two, b: Two, rows: PairRows, impulse: Two, friction: float
 ) -> tuple[Two, Two, Two]:
     """One visit of the velocity solver; the rows are orthogonal and independent."""
     nx, ny = rows.normal
@@ -79,9 +78,9 @@ def solve_pair(
     most = friction * impulse[0]
     across = jnp.clip(impulse[1] - rows.mass * (nx * dy - ny * dx), -most, most)
     along = jnp.maximum(impulse[0] - rows.mass * (nx * dx + ny * dy), 0.0)
-    along, across = once((along - impulse[0], across - impulse[1]))
-    a, b = once(push(a, b, rows.normal, along, across))
-    return a, b, (impulse[0] + along, impulse[1] + across)
+    along, across = along - impulse[0], across - impulse[1]
+    a, b = push(a, b, rows.normal, along, across)
+    return in_one_pass((a, b, (impulse[0] + along, impulse[1] + across)))
 
 
 def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: SolverSettings) -> tuple[Two, Two]:
@@ -90,7 +89,8 @@ def solve_floor(v: Two, rows: FloorRows, impulse: Two, settings: SolverSettings)
     across = jnp.clip(impulse[1] - rows.mass * v[0], -most, most)
     approach = v[1] + jnp.maximum(rows.gap + SLOP, 0.0) / settings.time_step
     along = jnp.maximum(impulse[0] - rows.mass * approach, 0.0)
-    return (v[0] + across - impulse[1], v[1] + along - impulse[0]), (along, across)
+    speeds = v[0] + across - impulse[1], v[1] + along - impulse[0]
+    return in_one_pass((speeds, (along, across)))
 
 
 def correction(gap: Rows, mass: Rows) -> Rows:
@@ -98,11 +98,19 @@ def correction(gap: Rows, mass: Rows) -> Rows:
     return mass * jnp.clip(-SHARE * (gap + SLOP), 0.0, MAX_CORRECTION)
 
 
-def separate_pair(a: Two, b: Two, rows: PairRows, once: Once) -> tuple[Two, Two]:
+def separate_pair(a: Two, b: Two, rows: PairRows) -> tuple[Two, Two]:
     """One visit of the position solver: the boxes' displacements change, their speeds do not."""
     nx, ny = rows.normal
     gap = rows.gap + nx * (b[0] - a[0]) + ny * (b[1] - a[1])
-    return once(push(a, b, rows.normal, correction(gap, rows.mass), jnp.zeros_like(gap)))
+    return in_one_pass(push(a, b, rows.normal, correction(gap, rows.mass), jnp.zeros_like(gap)))
+
+
+def warm_start(
+    a: Two, b: Two, row: tuple[PairRows, Two], kept: tuple[()]
+) -> tuple[Two, Two, tuple[()]]:
+    """Start from the impulses of the last step."""
+    rows, impulse = row
+    return *in_one_pass(push(a, b, rows.normal, *impulse)), kept
 
 
 def solve(
@@ -112,14 +120,11 @@ def solve(
     fallen: Bool[Array, "m *b"],
     impulses: Impulses,
     settings: SolverSettings,
-    once: Once,
 ) -> tuple[Motion, Motion, Impulses]:
     """Velocities after the contacts acted, displacements of this step, and the impulses."""
-    places, speeds = (place.x, place.y), (velocity.x, velocity.y)
-    (_, speeds), (rows, pair, side) = sweep(
-        partial(_prepare_pair, once=once), (places, speeds), (impulses.pair, impulses.pair_side)
-    )
-    ground = floor_rows(place, fallen, settings)
+    rows, pair, side = find_contacts(meet(sweep, (place.x, place.y)), impulses)
+    speeds, _ = run(sweep, warm_start, (velocity.x, velocity.y), (rows, pair), ())
+    ground = in_one_pass(floor_rows(place, fallen, settings))
     held = (ground.mass > 0) & (ground.gap < 0)
     along, across = (jnp.where(held, old, 0.0) for old in impulses.floor)
     speeds = (speeds[0] + across, speeds[1] + along)
@@ -127,18 +132,18 @@ def solve(
     def velocity_iteration(_: Any, carry: Any) -> Any:
         speeds, pair, floor = carry
 
-        def visit(a: Two, b: Two, row: tuple[PairRows, Two]) -> tuple[Two, Two, Two]:
-            return solve_pair(a, b, *row, settings.box_friction, once)
+        def visit(a: Two, b: Two, row: PairRows, impulse: Two) -> tuple[Two, Two, Two]:
+            return solve_pair(a, b, row, impulse, settings.box_friction)
 
-        speeds, pair = sweep(visit, speeds, (rows, pair))
+        speeds, pair = run(sweep, visit, speeds, rows, pair)
         speeds, floor = solve_floor(speeds, ground, floor, settings)
         return speeds, pair, floor
 
     def position_iteration(_: Any, move: Two) -> Two:
-        def visit(a: Two, b: Two, row: PairRows) -> tuple[Two, Two, None]:
-            return *separate_pair(a, b, row, once), None
+        def visit(a: Two, b: Two, row: PairRows, kept: tuple[()]) -> Any:
+            return *separate_pair(a, b, row), kept
 
-        (x, y), _ = sweep(visit, move, rows)
+        (x, y), _ = run(sweep, visit, move, rows, ())
         return x, y + correction(ground.gap + y, ground.mass)
 
     speeds, pair, floor = jax.lax.fori_loop(
@@ -158,14 +163,13 @@ def solve(
     )
 
 
-def _prepare_pair(
-    a: tuple[Two, Two], b: tuple[Two, Two], last: Any, once: Once
-) -> tuple[Any, Any, tuple[PairRows, Two, Any]]:
-    """Find the contact, and start from its impulses of the last step."""
-    (along, across), last_side = last
-    rows = pair_rows(a[0], b[0], once)
-    side = side_of(b[0][0] - a[0][0], b[0][1] - a[0][1])
-    held = (side == last_side) & (rows.mass > 0)
-    along, across = once((jnp.where(held, along, 0.0), jnp.where(held, across, 0.0)))
-    va, vb = once(push(a[1], b[1], rows.normal, along, across))
-    return (a[0], va), (b[0], vb), (rows, (along, across), side)
+def find_contacts(
+    pairs: tuple[Two, Two], last: Impulses
+) -> tuple[PairRows, Two, Int8[Array, "*shape"]]:
+    """The rows of all pairs, the impulses of the last step that still hold, and the sides."""
+    a, b = pairs
+    rows = pair_rows(a, b)
+    side = side_of(b[0] - a[0], b[1] - a[1])
+    held = (side == last.pair_side) & (rows.mass > 0)
+    along, across = (jnp.where(held, old, 0.0) for old in last.pair)
+    return in_one_pass((rows, (along, across), side))

@@ -19,7 +19,7 @@ from pairvdn.runs.load import Loaded
 from pairvdn.values import Value
 
 PRESET = "box-jump/pairvdn-sorted"
-EPOCHS = 88
+EPOCHS = 110
 LONG = 1000  # steps of an episode, as in the paper's long evaluation
 ABOUT = f"""Train {PRESET} (16 boxes without rotation) for about two minutes, compare it with the
 random policy and with a network that was never trained, and draw its learning curve and a film."""

@@ -14,7 +14,6 @@ import equinox as eqx
 import numpy as np
 import pytest
 from attacked_runs import EPOCHS, newest
-from gate import first
 from processes import metrics_without_clock
 
 import pairvdn
@@ -108,9 +107,9 @@ def rewritten(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 ARRAYS = {
     "a trillion numbers": lambda data: header((10**12,)) + data[-8:],
-    "an object": lambda data: header((1,), "|O") + b"cos\nsystem\n(S'x'\ntR.",
     "more than there are": lambda data: header((10**400,)) + data[-8:],
     "a negative shape": lambda data: header((-1,)) + data[-8:],
+    "an object": lambda data: header((1,), "|O") + b"cos\nsystem\n(S'x'\ntR.",
     "an unfinished header": lambda data: data[:10] + b"{'descr': '<f4', (((" + data[30:],
     "a header that exhausts Python's parser": lambda data: (
         b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"-" * 8999 + b"1"
@@ -121,7 +120,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("case", first(2, ARRAYS))
+@pytest.mark.parametrize("case", ARRAYS)
 def test_a_damaged_array_means_the_checkpoint_before(case: str, run: Path) -> None:
     rewritten(newest(run) / "learner.npz", ARRAYS[case])
     check_damaged(run)
@@ -144,14 +143,14 @@ def test_every_flipped_byte_is_noticed_or_means_nothing(file: str, run: Path) ->
 
 MANIFESTS = {
     "parts is a number": {"parts": 5},
-    "a strange epoch": {"facts": {"epoch": "six", "seconds": 1.0}},
-    "no seconds": {"facts": {"epoch": EPOCHS}},
     "a part is a list": {"parts": {"learner": []}},
     "an array is a number": {"parts": {"learner": {"a": 5}}},
     "a shape is a text": {"parts": {"learner": {"a": {"shape": "x", "dtype": "f4"}}}},
     "no facts": {"facts": None},
     "facts are a list": {"facts": [1]},
     "no epoch": {"facts": {"seconds": 1.0}},
+    "a strange epoch": {"facts": {"epoch": "six", "seconds": 1.0}},
+    "no seconds": {"facts": {"epoch": EPOCHS}},
     "strange seconds": {"facts": {"epoch": EPOCHS, "seconds": [1]}},
     "seconds that no float holds": {"facts": {"epoch": EPOCHS, "seconds": 10**400}},
     "endless seconds": {"facts": {"epoch": EPOCHS, "seconds": float("inf")}},
@@ -168,14 +167,14 @@ def craft(manifest: Path, changes: dict) -> None:
     manifest.write_text(json.dumps({**plain, "crc32": checksum}))
 
 
-@pytest.mark.parametrize("case", first(3, MANIFESTS))
+@pytest.mark.parametrize("case", MANIFESTS)
 def test_a_crafted_manifest_means_the_checkpoint_before(case: str, run: Path) -> None:
     craft(newest(run) / "manifest.json", MANIFESTS[case])
     check_damaged(run, loads="seconds" not in case)
 
 
 @pytest.mark.parametrize(
-    "text", first(1, ["[" * 100_000, '{"crc32": ' + "9" * 5000 + "}", "5", "[]", "\ud800", ""])
+    "text", ["[" * 100_000, '{"crc32": ' + "9" * 5000 + "}", "5", "[]", "\ud800", ""]
 )
 def test_a_manifest_of_anything_means_the_checkpoint_before(text: str, run: Path) -> None:
     (newest(run) / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -12,7 +12,7 @@ from pairvdn.checks import require_one_of
 from pairvdn.types import EnvSpec, PRNGKey
 from pairvdn.values.encoder import Encoder, InputNetwork, LastActions
 from pairvdn.values.networks import HeadArguments
-from pairvdn.values.product import rows_product
+from pairvdn.values.rows import rows_product
 
 __all__ = ["Encoder", "GruEncoder", "MlpEncoder", "NoEncoder", "make_encoder"]
 

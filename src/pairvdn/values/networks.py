@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int32
 
 from pairvdn.checks import number_within, require_one_of
 from pairvdn.types import PRNGKey
-from pairvdn.values.product import rows_product
+from pairvdn.values.rows import rows_product
 
 ACTIVATIONS = {"relu": jax.nn.relu, "leaky_relu": jax.nn.leaky_relu}
 SLOPES = {"relu": 0.0, "leaky_relu": 0.01}  # of the activations below 0

@@ -13,7 +13,7 @@ from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.heads import UtilityHead
 from pairvdn.values.networks import Mlp, NetworkArguments, bounded
-from pairvdn.values.product import rows_product
+from pairvdn.values.rows import rows_product
 from pairvdn.values.utilities import best, chosen
 
 

@@ -14,7 +14,7 @@ from pairvdn.types import PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
-from pairvdn.values.product import rows_product
+from pairvdn.values.rows import rows_at, rows_product
 
 PRODUCTS = 3.0  # brings the initial size of products near that of sums
 
@@ -35,10 +35,17 @@ class SymmetricHead(eqx.Module):
         """The utility of every action of every agent."""
 
     @abc.abstractmethod
+    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
+        """The hidden layers as those of the second agents of pairs: (r, p) instead of (p, r)."""
+
+    @abc.abstractmethod
     def of_pairs(
         self, first: Float[Array, "e j"], second: Float[Array, "e j"]
     ) -> Float[Array, "e a a"]:
-        """The tables of pairs with these hidden layers; those of swapped pairs are transposed."""
+        """The tables of pairs, from hidden layers and `swapped` ones.
+
+        The table of (j, i) is the transposed one of (i, j).
+        """
 
     def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
         """The network of every agent: the input of the other methods."""
@@ -49,7 +56,9 @@ class SymmetricHead(eqx.Module):
         self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
     ) -> Float[Array, "e a a"]:
         """The tables of these pairs, which must be known before tracing."""
-        return self.of_pairs(hidden[edges[:, 0]], hidden[edges[:, 1]])
+        # Swapped before the look-up: once for each agent, not for each pair.
+        first, second = rows_at(hidden, edges[:, 0]), rows_at(self.swapped(hidden), edges[:, 1])
+        return self.of_pairs(first, second)
 
     def entries(
         self,
@@ -64,7 +73,7 @@ class SymmetricHead(eqx.Module):
         n, k = others.shape
         agents = jnp.arange(n, dtype=jnp.int32)
         is_other = (others.reshape(-1, 1) == agents[None]).astype(hidden.dtype)
-        theirs = is_other @ hidden  # nk rows
+        theirs = is_other @ self.swapped(hidden)  # nk rows
         own = jnp.broadcast_to(hidden[:, None], (n, k, hidden.shape[1])).reshape(n * k, -1)
         tables = self.of_pairs(own, theirs)
         choices = jnp.arange(self.num_actions, dtype=jnp.int32)
@@ -136,22 +145,25 @@ class SymmetricPairHead(SymmetricHead):
         """A linear layer on the activated hidden layer."""
         return self.own(self.agents.mlp.activate(hidden))
 
+    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
+        """Both halves exchanged."""
+        return jnp.roll(hidden, hidden.shape[1] // 2, axis=1)
+
     def of_pairs(
         self, first: Float[Array, "e j"], second: Float[Array, "e j"]
     ) -> Float[Array, "e a a"]:
         """One product with the units of both orders: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
-        swapped = jnp.roll(second, second.shape[1] // 2, axis=1)  # (r_j, p_j)
-        units = self.agents.mlp.activate(first + swapped) + PRODUCTS * first * swapped
+        units = self.agents.mlp.activate(first + second) + PRODUCTS * first * second
         a, weights, bias = self.num_actions, self.output.weights[0], self.output.biases[0]
         if self.rank is not None:
             both = units.reshape(2 * len(units), units.shape[1] // 2)
-            outputs = rows_product(both, weights, narrow=True) + bias[None]
+            outputs = rows_product(both, weights) + bias[None]
             tables = _factors(outputs, self.rank, a)
             return 0.5 * (tables[::2] + tables[1::2].mT)
         transposed = weights.reshape(-1, a, a).mT.reshape(weights.shape)
         symmetric = 0.5 * jnp.concatenate([weights, transposed])
         square = bias.reshape(a, a)
-        tables = rows_product(units, symmetric, narrow=True).reshape(-1, a, a)
+        tables = rows_product(units, symmetric).reshape(-1, a, a)
         return tables + 0.5 * (square + square.T)[None]
 
 
@@ -182,14 +194,21 @@ class LinearPairHead(SymmetricHead):
         """The first outputs of the network."""
         return hidden[:, : self.num_actions]
 
+    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
+        """Both halves behind the utilities exchanged."""
+        own, p, r = self._split(hidden)
+        return jnp.concatenate([own, r, p], axis=1)
+
     def of_pairs(
         self, first: Float[Array, "e j"], second: Float[Array, "e j"]
     ) -> Float[Array, "e a a"]:
         """The sum of what both agents add, p_i + r_j; p = h' W_1 and r = h' W_2 + b are outputs."""
-        (p_i, r_i), (p_j, r_j) = (
-            jnp.split(hidden[:, self.num_actions :], 2, axis=1) for hidden in (first, second)
-        )
-        return 0.5 * (self._tables(p_i + r_j) + self._tables(p_j + r_i).mT)
+        _, one_way, other_way = self._split(first + second)  # p_i + r_j, r_i + p_j
+        return 0.5 * (self._tables(one_way) + self._tables(other_way).mT)
+
+    def _split(self, hidden: Float[Array, "m j"]) -> list[Array]:
+        half = (hidden.shape[1] - self.num_actions) // 2
+        return jnp.split(hidden, [self.num_actions, self.num_actions + half], axis=1)
 
     def _tables(self, outputs: Float[Array, "e k"]) -> Float[Array, "e a a"]:
         if self.rank is None:

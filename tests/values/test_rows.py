@@ -1,4 +1,4 @@
-"""The product that stays flat under vmap is the ordinary product, whatever is batched."""
+"""Products and look-ups of rows are the ordinary ones, whatever is batched."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pairvdn.values.product import rows_product
+from pairvdn.values.rows import rows_at, rows_product
 
 
 def normal(seed, *shape):
@@ -67,3 +67,53 @@ def test_a_batch_gives_flat_products_forward_and_backward():
     products = [e for e in jaxpr.eqns if e.primitive.name == "rows_product"]
     assert len(products) == 3  # y, dx and dw
     assert all(operand.aval.ndim == 2 for e in products for operand in e.invars)
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3, 8])
+def test_gradients_of_narrow_and_of_wide_matrices(outputs):
+    """The gradient of w is computed in two ways, by the shape of w."""
+    x, w = normal(0, 50, 3), normal(1, 3, outputs)
+
+    def gradient(product):
+        return jax.jit(jax.grad(lambda w: jnp.sin(product(x, w)).sum()))(w)
+
+    np.testing.assert_allclose(gradient(rows_product), gradient(jnp.matmul), rtol=2e-5, atol=1e-5)
+
+
+INDEX = np.array([2, 0, 2, 4])  # one row twice, others never
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_look_ups_with_a_batch_on_any_axis(axis):
+    x = jnp.moveaxis(normal(0, 7, 5, 3), 0, axis)
+
+    def look_ups(look_up):
+        def loss(x):
+            rows = jax.vmap(look_up, in_axes=axis)(x)
+            return (jnp.sin(rows) * normal(1, 7, 4, 3)).sum()
+
+        return jax.value_and_grad(loss)(x)
+
+    (ours, gradient), (plain, expected) = (
+        look_ups(look_up) for look_up in (lambda x: rows_at(x, INDEX), lambda x: x[INDEX])
+    )
+    np.testing.assert_allclose(ours, plain, rtol=1e-6)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+def test_look_ups_inside_two_vmaps_and_a_product():
+    x, w = normal(0, 2, 6, 5, 3), normal(1, 3, 4)  # [seed, example, row, input]
+
+    def products(look_up, product):
+        each = jax.vmap(jax.vmap(lambda x: product(look_up(x), w)))
+        return jax.jvp(each, (x,), (normal(2, *x.shape),))
+
+    ours = products(lambda x: rows_at(x, INDEX), rows_product)
+    plain = products(lambda x: x[INDEX], jnp.matmul)
+    np.testing.assert_allclose(ours, plain, rtol=2e-5, atol=1e-5)
+
+
+def test_a_batch_of_look_ups_copies_long_rows():
+    jaxpr = jax.make_jaxpr(jax.vmap(lambda x: rows_at(x, INDEX)))(normal(0, 7, 5, 3))
+    (look_up,) = [e for e in jaxpr.eqns if e.primitive.name == "rows_at"]
+    assert look_up.outvars[0].aval.shape == (4, 7, 3)

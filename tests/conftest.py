@@ -1,10 +1,12 @@
 """Settings for every test: promotion of ranks and types is an error, as are warnings."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import jax
+import pytest
 
 # Tests compile far longer than they run: what one worker, or an earlier run of the tests, has
 # compiled is found again. Processes that tests start read the same settings from the environment.
@@ -30,3 +32,16 @@ for profile, examples in {"gate": 10, "thorough": 50}.items():
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
 hypothesis.settings.load_profile("gate")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In `make test` small runs of one config are compiled once."""
+    if not request.config.option.markexpr:
+        yield
+        return
+    from shared_programs import share_programs
+
+    with pytest.MonkeyPatch.context() as patch:
+        share_programs(patch)
+        yield

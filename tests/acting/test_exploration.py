@@ -3,6 +3,7 @@
 import itertools
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -65,10 +66,15 @@ def _actions(method: str, *, answered: bool, seed: int = 0) -> tuple[Any, jax.Ar
     )
     policy = EpsilonGreedyPolicy(GreedyPolicy(env, value), epsilon, answered)
     timestep = env.reset(jax.random.key(0))[1]
-    keys = jax.random.split(jax.random.key(1), 300)
-    act = jax.vmap(lambda key: policy.act(key, policy.init(key), timestep)[0])
-    drawn = jax.vmap(lambda key: explorers(key, timestep.mask, epsilon))(keys)
-    return (value, timestep, *drawn), act(keys)
+
+    @jax.jit
+    @jax.vmap
+    def act(key: jax.Array) -> tuple[jax.Array, ...]:
+        acted = policy.act(key, policy.init(key), timestep)[0]
+        return acted, *explorers(key, timestep.mask, epsilon)
+
+    actions, *drawn = act(jax.random.split(jax.random.key(1), 300))
+    return (value, timestep, *drawn), actions
 
 
 @pytest.mark.parametrize(("method", "seed"), [("pairvdn", 0), ("dcg", 1)])
@@ -76,9 +82,9 @@ def test_others_answer_random_actions(method: str, seed: int) -> None:
     """No joint action with the same random ones has a larger value: all are tried."""
     (value, timestep, explores, drawn), actions = _actions(method, answered=True, seed=seed)
     assert (_actions(method, answered=False, seed=seed)[1] != actions).any()  # there are answers
-    tables = value.tables_of(timestep.observation, timestep.state, None)
+    tables = eqx.filter_jit(value.tables_of)(timestep.observation, timestep.state, None)
     joint = np.array(list(itertools.product(range(2), repeat=5)), np.int32)
-    evaluate = jax.vmap(lambda one: value.evaluate(tables, one).sum())
+    evaluate = jax.jit(jax.vmap(lambda one: value.evaluate(tables, one).sum()))
     every = np.asarray(evaluate(jnp.asarray(joint)))
     found, explores, drawn = np.asarray(actions), np.asarray(explores), np.asarray(drawn)
     assert (found == drawn)[explores].all()
@@ -89,8 +95,8 @@ def test_others_answer_random_actions(method: str, seed: int) -> None:
 
 def test_without_answers_the_others_act_as_if_nobody_explored() -> None:
     (value, timestep, explores, drawn), actions = _actions("pairvdn", answered=False)
-    tables = value.tables_of(timestep.observation, timestep.state, None)
-    greedy, _ = value.greedy(tables, timestep.mask)
+    tables = eqx.filter_jit(value.tables_of)(timestep.observation, timestep.state, None)
+    greedy, _ = eqx.filter_jit(value.greedy)(tables, timestep.mask)
     assert (actions == jnp.where(explores, drawn, greedy[None])).all()
 
 

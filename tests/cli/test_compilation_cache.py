@@ -40,7 +40,9 @@ def test_a_second_command_reuses_what_the_first_has_compiled(tmp_path: Path) -> 
     assert first.read_bytes() == second.read_bytes()
 
 
-@pytest.mark.parametrize("variable", [{ENABLED: "false"}, {FOLDER: "elsewhere"}])
+@pytest.mark.parametrize(
+    "variable", [{ENABLED: "false"}, pytest.param({FOLDER: "elsewhere"}, marks=pytest.mark.slow)]
+)
 def test_the_users_variables_decide(
     variable: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,13 +39,28 @@ TINY = (
 
 def command(folder: Path, *arguments: object) -> str:
     """Run the command line as a user does in this folder, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pairvdn", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return finished([sys.executable, "-m", "pairvdn", *map(str, arguments)], folder)
+
+
+END = "-- end of a command --"
+SEVERAL = f"""
+import json, sys
+from pairvdn.cli import main
+for line in json.loads(sys.argv[1]):
+    if code := main(line):
+        sys.exit(code)
+    print({END!r})
+"""
+
+
+def commands(folder: Path, *lines: str) -> list[str]:
+    """Run several of them in one process, which starts once; what each has printed."""
+    told = json.dumps([line.split() for line in lines])
+    return finished([sys.executable, "-P", "-c", SEVERAL, told], folder).split(END)[:-1]
+
+
+def finished(words: list[str], folder: Path) -> str:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -111,19 +126,25 @@ def test_resume_ends_as_the_run_that_was_never_stopped(
 def test_evaluate_and_compare(workspace: Path, refused: Callable[..., str]) -> None:
     says = refused("evaluate", "run")
     assert "env.name = 'doors.door:Door' runs code of the module 'doors.door'" in says
-    found = json.loads(command(workspace, "evaluate", "run", "--episodes=2", "--json", "--trust"))
-    assert (found["environment"], found["method"]) == ("doors.door:Door", "doors.line:Line")
     assert "--trust" in refused("compare", "run")
-    assert "doors.line:Line" in command(workspace, "compare", "run", "--episodes=2", "--trust")
+    evaluated, compared = commands(
+        workspace,
+        "evaluate run --episodes=2 --json --trust",
+        "compare run --episodes=2 --trust",
+    )
+    found = json.loads(evaluated)
+    assert (found["environment"], found["method"]) == ("doors.door:Door", "doors.line:Line")
+    assert "doors.line:Line" in compared
 
 
 def test_watch_and_export(workspace: Path, refused: Callable[..., str]) -> None:
     for name in ("watch run --out page.html", "export run small", "plot run --out curve"):
         assert "--trust" in refused(*name.split())
     assert {one.name for one in workspace.iterdir()} & {"page.html", "small", "curve.png"} == set()
-    command(workspace, "watch", "run", "--episodes=1", "--out", "page.html", "--trust")
+    commands(
+        workspace, "watch run --episodes=1 --out page.html --trust", "export run small --trust"
+    )
     assert "place in the row" in (workspace / "page.html").read_text()
-    command(workspace, "export", "run", "small", "--trust")
     assert "--trust" in refused("evaluate", "small")
 
 
@@ -146,8 +167,11 @@ def test_a_study_of_the_classes(workspace: Path, refused: Callable[..., str]) ->
     (workspace / "doors.toml").write_text(study_toml(study))
     for action in ("run", "table", "list"):
         assert "'doors.door'" in refused("study", action, "doors.toml")
-    command(workspace, "study", "run", "doors.toml", "--trust", "--workers=2", "--quiet")
-    table = command(workspace, "study", "table", "doors.toml", "--trust")
+    _, table = commands(
+        workspace,
+        "study run doors.toml --trust --workers=2 --quiet",
+        "study table doors.toml --trust",
+    )
     methods = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| `")]
     assert methods == ["`doors.line-Line`", "`vdn`"]
     assert "–" not in table

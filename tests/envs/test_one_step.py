@@ -15,8 +15,9 @@ def payoffs(game):
         list(itertools.product(range(game.num_actions), repeat=game.num_agents)), np.int32
     )
     key = jax.random.key(0)
-    state, _ = game.reset(key)
-    rewards = jax.vmap(lambda actions: game.step(key, state, actions)[1].reward)(jnp.asarray(joint))
+    state, _ = jax.jit(game.reset)(key)
+    paid = jax.jit(jax.vmap(lambda actions: game.step(key, state, actions)[1].reward))
+    rewards = np.asarray(paid(joint))
     return {
         tuple(map(int, actions)): float(reward)
         for actions, reward in zip(joint, rewards, strict=True)
@@ -59,7 +60,9 @@ def crossroads_all(actions):
     return sum(actions) - 10 * sum(u and v for u, v in itertools.combinations(actions, 2))
 
 
-@pytest.mark.parametrize("num_agents", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "num_agents", [2, 5, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 4, 6))]
+)
 @pytest.mark.parametrize(
     ("name", "rule", "best"),
     [
@@ -77,7 +80,9 @@ def test_a_game_of_two_actions_pays_by_its_rule(name, rule, best, num_agents):
     assert game.best_reward == best(num_agents) == pytest.approx(max(paid.values()))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
+)
 @pytest.mark.parametrize(("num_agents", "num_actions"), [(2, 2), (3, 3), (4, 3), (5, 4)])
 def test_a_ring_game_has_one_best_joint_action(num_agents, num_actions, seed):
     game = envs.make("ring-game", num_agents=num_agents, num_actions=num_actions, seed=seed)

@@ -281,7 +281,7 @@ def test_it_is_used_or_refused_in_one_line(
 ) -> None:
     counts: Counter[str] = Counter()
     for number in range(MANY if many else USUAL.get(kind, 40)):
-        if number % CASES_PER_CACHE.get(kind, 200) == 0:
+        if many and number % CASES_PER_CACHE.get(kind, 200) == 0:
             jax.clear_caches()
         try:
             counts[replay(kind, number, tmp_path / str(number), good)] += 1

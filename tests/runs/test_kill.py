@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from gate import first
 from processes import TINY, assert_same_end, finish, lines_of, start, wait_for_lines
 
 from pairvdn.cli import main
@@ -41,7 +42,7 @@ def kill_at_a_random_moment(process, run: Path, generator: random.Random) -> boo
     return process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", first(1, [2, 20]))
 def test_killed_and_resumed_is_the_same_run(
     kills: int, undisturbed: Path, cache: Path, tmp_path: Path
 ) -> None:

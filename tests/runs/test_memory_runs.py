@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from gate import first
 from processes import assert_same_end, finish, start, wait_for_lines
 
 from pairvdn.cli import main
@@ -37,7 +38,7 @@ SCHEDULES = {
 }
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("schedule", first(1, SCHEDULES))
 def test_killed_and_resumed_is_the_same_run(schedule: str, cache: Path, tmp_path: Path) -> None:
     arguments = ("train", "t-maze/pairvdn", f"--epochs={EPOCHS}", *SCHEDULES[schedule])
     undisturbed, run = tmp_path / "undisturbed", tmp_path / "run"

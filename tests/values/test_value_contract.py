@@ -6,13 +6,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
-from value_examples import APPROXIMATE, best_by_enumeration, build, inputs, spec
+from value_examples import (
+    APPROXIMATE,
+    best_by_enumeration,
+    build,
+    evaluate,
+    greedy,
+    inputs,
+    spec,
+    tables_of,
+)
 
 from pairvdn import values
 
 SIZES = spec()
 every_method = pytest.mark.parametrize("method", values.names())
-shared_or_not = pytest.mark.parametrize("shared", [True, False])
+slow = pytest.mark.slow
+shared_or_not = pytest.mark.parametrize("shared", [True, pytest.param(False, marks=slow)])
 ALL = jnp.ones((SIZES.num_agents, SIZES.num_actions), dtype=bool)
 JOINT = [name for name in values.names() if name != "iql"]
 
@@ -31,8 +41,15 @@ def test_a_maker_makes_values_for_an_environment():
 
 
 @every_method
-@shared_or_not
-@pytest.mark.parametrize("encoder", ["none", "mlp"])
+@pytest.mark.parametrize(
+    ("shared", "encoder"),
+    [
+        (True, "mlp"),
+        (False, "none"),
+        pytest.param(True, "none", marks=slow),
+        pytest.param(False, "mlp", marks=slow),
+    ],
+)
 def test_batched_learning_step(method, shared, encoder):
     """jit of grad of vmap: finite everywhere, and some parameter of every network moves."""
     value, batch = build(method, shared=shared, encoder=encoder), inputs(batch=(5,))
@@ -63,7 +80,7 @@ def test_greedy_is_the_best_allowed_joint_action(method, shared):
 
     @jax.jit
     @jax.vmap
-    def greedy(observed, mask):
+    def search(observed, mask):
         tables = value.tables(*observed)
         actions, best = value.greedy(tables, mask)
         enumerated = best_by_enumeration(value, tables, mask)
@@ -72,7 +89,7 @@ def test_greedy_is_the_best_allowed_joint_action(method, shared):
 
     if method == "qplex":  # its best joint action is known only where no better one is masked
         allowed = jnp.ones_like(allowed)
-    actions, best, evaluated, enumerated, bound = greedy(batch, allowed)
+    actions, best, evaluated, enumerated, bound = search(batch, allowed)
     assert actions.dtype == jnp.int32
     assert jnp.take_along_axis(allowed, actions[..., None], axis=2).all()
     np.testing.assert_allclose(best, evaluated, rtol=1e-5, atol=1e-6)
@@ -93,15 +110,15 @@ PAIRWISE = [m for m in values.names() if m.startswith(("pairvdn", "dcg")) or m i
 def test_pairs_are_the_sum_that_is_maximised(method):
     value = build(method, **({} if method in ALL_PAIRS else {"utilities": True}))
     assert isinstance(value, values.HasPairs)
-    tables = value.tables(*inputs())
+    tables = tables_of(value, inputs())
     actions = np.array([2, 0, 1])
     pairs = value.pairs(tables, jnp.asarray(actions, dtype=jnp.int32))
     i, j = np.asarray(pairs.edges).T
     expected = np.asarray(pairs.payoffs)[np.arange(len(i)), actions[i], actions[j]].sum()
     expected += np.asarray(pairs.utilities)[np.arange(3), actions].sum()
-    found = value.evaluate(tables, jnp.asarray(actions, dtype=jnp.int32))
+    found = evaluate(value, tables, jnp.asarray(actions, dtype=jnp.int32))
     np.testing.assert_allclose(found[0], expected, rtol=1e-5)
-    _, best = value.greedy(tables, ALL)
+    _, best = greedy(value, tables, ALL)
     if method not in APPROXIMATE:
         np.testing.assert_allclose(best[0], best_by_enumeration(value, tables, ALL), rtol=1e-5)
 
@@ -109,8 +126,8 @@ def test_pairs_are_the_sum_that_is_maximised(method):
 @pytest.mark.parametrize("method", JOINT)
 def test_nothing_allowed_is_minus_infinity(method):
     value = build(method)
-    tables = value.tables(*inputs())
-    actions, best = value.greedy(tables, ALL.at[1].set(False))
+    tables = tables_of(value, inputs())
+    actions, best = greedy(value, tables, ALL.at[1].set(False))
     assert (actions == -1).all()
     assert best[0] == -jnp.inf
 
@@ -120,17 +137,17 @@ def test_nan_is_passed_on_and_not_hidden_by_an_action(method):
     value = build(method)
     tables = jax.tree.map(
         lambda leaf: jnp.full_like(leaf, jnp.nan) if eqx.is_inexact_array(leaf) else leaf,
-        value.tables(*inputs()),
+        tables_of(value, inputs()),
     )
-    actions, best = value.greedy(tables, ALL)
+    actions, best = greedy(value, tables, ALL)
     assert (actions == -1).all()
     assert jnp.isnan(best[0])
 
 
 def test_an_independent_learner_without_action_does_not_stop_others():
     value = build("iql")
-    tables = value.tables(*inputs())
-    actions, best = value.greedy(tables, ALL.at[1].set(False))
+    tables = tables_of(value, inputs())
+    actions, best = greedy(value, tables, ALL.at[1].set(False))
     assert actions[1] == -1
     assert best[1] == -jnp.inf
     np.testing.assert_array_equal(actions[::2], jnp.argmax(tables, axis=1)[::2])
@@ -171,10 +188,10 @@ SPOIL = {
 @every_method
 def test_entries_of_action_0_may_hold_anything_where_it_is_masked(method):
     value, mask = build(method), ALL.at[:, 0].set(False)
-    tables = value.tables(*inputs())
+    tables = tables_of(value, inputs())
     spoilt = SPOIL.get(method, spoil_pairs)(tables)
     jax.tree.map(
-        np.testing.assert_array_equal, value.greedy(spoilt, mask), value.greedy(tables, mask)
+        np.testing.assert_array_equal, greedy(value, spoilt, mask), greedy(value, tables, mask)
     )
 
 
@@ -182,11 +199,11 @@ def test_entries_of_action_0_may_hold_anything_where_it_is_masked(method):
 def test_one_agent(method):
     sizes = spec(num_agents=1)
     value = build(method, sizes)
-    tables = value.tables(*inputs(sizes))
-    actions, best = value.greedy(tables, jnp.ones((1, sizes.num_actions), dtype=bool))
+    tables = tables_of(value, inputs(sizes))
+    actions, best = greedy(value, tables, jnp.ones((1, sizes.num_actions), dtype=bool))
     expected = best_by_enumeration(value, tables, jnp.ones((1, 3), dtype=bool), sizes)
     np.testing.assert_allclose(best[0], expected, rtol=1e-6)
-    np.testing.assert_allclose(value.evaluate(tables, actions)[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(evaluate(value, tables, actions)[0], expected, rtol=1e-6)
 
 
 @every_method
@@ -200,7 +217,7 @@ def test_saved_and_loaded(tmp_path, method):
     actions = jnp.array([2, 0, 1], dtype=jnp.int32)
 
     def worth(value):
-        return value.evaluate(value.tables(*inputs()), actions)
+        return evaluate(value, tables_of(value, inputs()), actions)
 
     np.testing.assert_array_equal(worth(loaded), worth(value))
     assert not np.allclose(worth(other), worth(value))

@@ -8,7 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis.extra.numpy import arrays
-from value_examples import best_by_enumeration, build, inputs, joint_actions, spec
+from value_examples import (
+    best_by_enumeration,
+    build,
+    evaluate,
+    greedy,
+    inputs,
+    joint_actions,
+    spec,
+    tables_of,
+)
 
 from pairvdn import maximise
 from pairvdn.values import Inputs, Pairs
@@ -27,26 +36,26 @@ def test_pairvdn_with_additive_tables_is_vdn(order):
     """Q_ij(a_i, a_j) = Q_i(a_i) makes the ring VDN's sum; the paper, section 2."""
     vdn, ring = build("vdn", SIZES), build("pairvdn", SIZES, order=order)
     for seed in range(5):
-        utilities = vdn.tables(*inputs(SIZES, seed=seed))
-        pairs = ring.tables(*inputs(SIZES, seed=seed))
+        utilities = tables_of(vdn, inputs(SIZES, seed=seed))
+        pairs = tables_of(ring, inputs(SIZES, seed=seed))
         left = pairs.edges[:, 0]
         payoffs = jnp.broadcast_to(utilities[left][:, :, None], pairs.payoffs.shape)
         additive = Pairs(edges=pairs.edges, payoffs=payoffs, utilities=None)
-        actions, best = vdn.greedy(utilities, ALL)
-        ring_actions, ring_best = ring.greedy(additive, ALL)
+        actions, best = greedy(vdn, utilities, ALL)
+        ring_actions, ring_best = greedy(ring, additive, ALL)
         np.testing.assert_array_equal(ring_actions, actions)
         np.testing.assert_allclose(ring_best, best, rtol=1e-5)
         some = jnp.array([2, 1, 0, 2], dtype=jnp.int32)
         np.testing.assert_allclose(
-            ring.evaluate(additive, some), vdn.evaluate(utilities, some), rtol=1e-5
+            evaluate(ring, additive, some), evaluate(vdn, utilities, some), rtol=1e-5
         )
 
 
 def test_utilities_alone_are_vdn():
     ring = build("pairvdn", SIZES, utilities=True)
-    tables = ring.tables(*inputs(SIZES))
+    tables = tables_of(ring, inputs(SIZES))
     tables = eqx.tree_at(lambda t: t.payoffs, tables, jnp.zeros_like(tables.payoffs))
-    actions, best = ring.greedy(tables, ALL)
+    actions, best = greedy(ring, tables, ALL)
     expected, worth = build("vdn", SIZES).greedy(tables.utilities, ALL)
     np.testing.assert_array_equal(actions, expected)
     np.testing.assert_allclose(best, worth, rtol=1e-6)
@@ -59,12 +68,12 @@ def greedy_of_two():
     edges = jnp.array([[0, 1], [1, 0]], dtype=jnp.int32)
 
     @jax.jit
-    def greedy(table):
+    def search(table):
         payoffs = jnp.stack([table, jnp.zeros_like(table)])
         pairs = Pairs(edges=edges, payoffs=payoffs, utilities=None)
         return ring.greedy(pairs, jnp.ones((2, 3), dtype=bool))
 
-    return greedy
+    return search
 
 
 @hypothesis.given(table=arrays(np.float32, (3, 3), elements=moderate))
@@ -77,19 +86,19 @@ def test_a_ring_of_two_is_the_full_joint_maximum(greedy_of_two, table):
 
 def test_independent_learners_have_a_head_each():
     value = build("iql", SIZES)
-    tables = value.tables(*inputs(SIZES))
-    actions, best = value.greedy(tables, ALL)
+    tables = tables_of(value, inputs(SIZES))
+    actions, best = greedy(value, tables, ALL)
     assert value.num_heads == SIZES.num_agents
     np.testing.assert_array_equal(actions, jnp.argmax(tables, axis=1))
     np.testing.assert_array_equal(best, tables.max(axis=1))
-    np.testing.assert_array_equal(value.evaluate(tables, jnp.zeros(4, jnp.int32)), tables[:, 0])
+    np.testing.assert_array_equal(evaluate(value, tables, jnp.zeros(4, jnp.int32)), tables[:, 0])
 
 
 def test_vdn_is_the_sum_of_independent_learners():
     vdn, iql = build("vdn", SIZES), build("iql", SIZES)
     observed, actions = inputs(SIZES), jnp.array([0, 2, 1, 1], dtype=jnp.int32)
-    heads = iql.evaluate(iql.tables(*observed), actions)
-    joint = vdn.evaluate(vdn.tables(*observed), actions)
+    heads = evaluate(iql, tables_of(iql, observed), actions)
+    joint = evaluate(vdn, tables_of(vdn, observed), actions)
     np.testing.assert_allclose(joint[0], heads.sum(), rtol=1e-6)
 
 
@@ -109,14 +118,14 @@ def test_weights_may_be_negative_and_depend_on_the_state():
     bias = jnp.array([-2.0, 0.0, 1.0, -1.0])
     weighted = eqx.tree_at(lambda v: v.weights.biases[-1], weighted, bias)
     observed = inputs(SIZES)
-    tables, plain = weighted.tables(*observed), unweighted(weighted, observed)
+    tables, plain = tables_of(weighted, observed), unweighted(weighted, observed)
     scaled = (1.0 + bias)[:, None, None] * plain.payoffs
     np.testing.assert_allclose(tables.payoffs, scaled, rtol=1e-6)
-    _, best = weighted.greedy(tables, ALL)
+    _, best = greedy(weighted, tables, ALL)
     np.testing.assert_allclose(
         best[0], best_by_enumeration(weighted, tables, ALL, SIZES), rtol=1e-5
     )
-    gradient = eqx.filter_grad(lambda v: v.tables(*observed).payoffs.sum())(weighted)
+    gradient = eqx.filter_grad(lambda v: tables_of(v, observed).payoffs.sum())(weighted)
     assert (gradient.weights.weights[-1] != 0).any()
 
 
@@ -126,10 +135,10 @@ def test_nearest_with_the_ring_as_partners_is_the_ring():
     ring = eqx.tree_at(lambda v: v.heads, ring, near.heads)
     for seed in range(5):
         observed = inputs(SIZES, seed=seed)
-        tables = ring.tables(*observed)
+        tables = tables_of(ring, observed)
         near_tables = near.heads(ring.graph, Inputs(*observed))
-        actions, best = near.greedy(near_tables, ALL)
-        ring_actions, ring_best = ring.greedy(tables, ALL)
+        actions, best = greedy(near, near_tables, ALL)
+        ring_actions, ring_best = greedy(ring, tables, ALL)
         np.testing.assert_array_equal(actions, ring_actions)
         np.testing.assert_allclose(best, ring_best, rtol=1e-6)
 
@@ -152,6 +161,7 @@ def test_sorted_keeps_agents_at_one_place_in_the_order_of_index():
 
 
 jitted_nearest = jax.jit(nearest)  # compiled once for each of the few shapes
+brute_force = jax.jit(maximise.brute_force)
 
 
 def follow(partners, start, steps):
@@ -205,12 +215,12 @@ def test_dcg_on_a_ring_maximises_as_pairvdn():
     """The same edges in any order and direction, and the same tables, have the same maximum."""
     ring = build("pairvdn", SIZES, order=[0, 2, 1, 3])
     dcg = build("dcg", SIZES, graph=[[2, 1], [0, 2], [3, 1], [3, 0]], utilities=False)
-    plain = ring.tables(*inputs(SIZES))
+    plain = tables_of(ring, inputs(SIZES))
     payoffs = jnp.stack([plain.payoffs[k] for k in (1, 0, 2, 3)])
     payoffs = payoffs.at[2].set(payoffs[2].T)
     ours = Pairs(dcg.graph.fixed_edges, payoffs, None)
-    np.testing.assert_array_equal(dcg.greedy(ours, ALL)[0], ring.greedy(plain, ALL)[0])
-    np.testing.assert_allclose(dcg.greedy(ours, ALL)[1], ring.greedy(plain, ALL)[1], rtol=1e-6)
+    np.testing.assert_array_equal(greedy(dcg, ours, ALL)[0], greedy(ring, plain, ALL)[0])
+    np.testing.assert_allclose(greedy(dcg, ours, ALL)[1], greedy(ring, plain, ALL)[1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("graph", ["ring", "complete"])
@@ -220,7 +230,7 @@ def test_tables_of_dcg_do_not_depend_on_the_order_of_a_pair(graph, rank):
     value = build("dcg", SIZES, graph=graph, rank=rank, identifiers=False)
     seen = inputs(SIZES)
     swapped = seen.observation[jnp.array([1, 0, 2, 3])]
-    ours = value.tables(*seen).payoffs[0]  # the edge (0, 1)
+    ours = tables_of(value, seen).payoffs[0]  # the edge (0, 1)
     other = value.tables(swapped, seen.state, seen.positions).payoffs[0]
     np.testing.assert_allclose(ours, other.T, rtol=1e-5, atol=1e-6)
     every = value.heads.all_tables(value.heads.hidden(Inputs(*seen)))
@@ -246,10 +256,10 @@ def test_dcg_takes_means_of_utilities_and_payoffs():
     plain, mean = build("dcg", SIZES), build("dcg", SIZES, normalise=True)
     observed = inputs(SIZES)
     np.testing.assert_allclose(
-        mean.tables(*observed).payoffs, plain.tables(*observed).payoffs / 4, rtol=1e-6
+        tables_of(mean, observed).payoffs, tables_of(plain, observed).payoffs / 4, rtol=1e-6
     )
     np.testing.assert_allclose(
-        mean.tables(*observed).utilities, plain.tables(*observed).utilities / 4, rtol=1e-6
+        tables_of(mean, observed).utilities, tables_of(plain, observed).utilities / 4, rtol=1e-6
     )
 
 
@@ -274,10 +284,10 @@ def test_dcg_is_exact_or_close(graph, exact, maximiser):
     value = build("dcg", SIZES, graph=graph, exact=exact)
     assert str(value.maximiser) == maximiser
     for seed in range(5):
-        tables = value.tables(*inputs(SIZES, seed=seed))
-        actions, best = value.greedy(tables, ALL)
-        oracle = maximise.brute_force(tables.payoffs, tables.edges, utilities=tables.utilities)
-        np.testing.assert_allclose(value.evaluate(tables, actions), best, rtol=1e-5, atol=1e-6)
+        tables = tables_of(value, inputs(SIZES, seed=seed))
+        actions, best = greedy(value, tables, ALL)
+        oracle = brute_force(tables.payoffs, tables.edges, utilities=tables.utilities)
+        np.testing.assert_allclose(evaluate(value, tables, actions), best, rtol=1e-5, atol=1e-6)
         assert best[0] <= oracle.value + 1e-5
         assert value.bound(tables, ALL) >= oracle.value - 1e-5
         if value.maximiser.exact:
@@ -294,7 +304,7 @@ def test_low_rank_payoffs_have_twice_that_rank():
 def test_dqn_orders_joint_actions_by_the_first_agent():
     value = build("dqn")
     table = jnp.arange(27.0)
-    worth = jax.vmap(lambda actions: value.evaluate(table, actions)[0])(joint_actions())
+    worth = jax.jit(jax.vmap(lambda actions: value.evaluate(table, actions)[0]))(joint_actions())
     np.testing.assert_array_equal(worth, table)
 
 

@@ -3,6 +3,7 @@
 import itertools
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -52,6 +53,24 @@ def joint_actions(sizes=DEFAULT):
     return jnp.asarray(np.array(list(every), dtype=np.int32))
 
 
+# Compiled once for each method and size, for all tests of a worker: operation by operation, every
+# test would compile hundreds of small programs.
+@eqx.filter_jit
+def tables_of(value, observed):
+    return value.tables(*observed)
+
+
+@eqx.filter_jit
+def greedy(value, tables, mask):
+    return value.greedy(tables, mask)
+
+
+@eqx.filter_jit
+def evaluate(value, tables, actions):
+    return value.evaluate(tables, actions)
+
+
+@eqx.filter_jit
 def best_by_enumeration(value, tables, mask, sizes=DEFAULT):
     """The largest value of an allowed joint action, by looking at all of them."""
     joint = joint_actions(sizes)

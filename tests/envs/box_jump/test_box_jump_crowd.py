@@ -2,6 +2,7 @@
 
 import pytest
 from box_jump_crowds import crowd, play_episodes, play_episodes_in_box2d, standard_errors_apart
+from gate import first
 
 from pairvdn.envs.box_jump.env import BoxJump
 
@@ -15,7 +16,7 @@ def check(env: BoxJump, episodes: int, episodes_in_box2d: int) -> None:
     assert ours.sunk.mean() < 0.001
 
 
-@pytest.mark.parametrize("fixed_rotation", [False, True])
+@pytest.mark.parametrize("fixed_rotation", first(1, [False, True]))
 def test_a_crowd_piles_up_as_in_box2d(fixed_rotation: bool) -> None:
     check(BoxJump(fixed_rotation=fixed_rotation, max_steps=200), 64, 16)
 

@@ -1,5 +1,6 @@
 """Settings for every test: promotion of ranks and types is an error, as are warnings."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,22 @@ for profile, examples in {"gate": 10, "thorough": 50}.items():
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
 hypothesis.settings.load_profile("gate")
+
+MOST_MAPPINGS = 20_000  # of memory
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_programs() -> Iterator[None]:
+    """Between modules, forget compiled programs if there are too many.
+
+    Each takes several mappings of memory. Linux allows a process 65,530 of them; with more it dies
+    of a segmentation fault.
+    """
+    yield
+    mappings = Path("/proc/self/maps")
+    if mappings.exists() and mappings.read_bytes().count(b"\n") > MOST_MAPPINGS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(scope="session", autouse=True)

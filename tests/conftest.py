@@ -15,6 +15,8 @@ COMPILED = {
     "jax_compilation_cache_dir": str(Path(__file__).parents[1] / ".jax_cache"),
     "jax_persistent_cache_min_compile_time_secs": 0.0,
 }
+# As commands do (`cli/compilation.py`), whose bits some tests compare with those of the library.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
 for setting, wanted in COMPILED.items():
     os.environ.setdefault(setting.upper(), str(wanted))
     jax.config.update(setting, type(wanted)(os.environ[setting.upper()]))

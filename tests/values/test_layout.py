@@ -101,6 +101,22 @@ def test_a_ring_with_offsets_sees_who_stands_how_far_apart():
     np.testing.assert_array_equal(differs, touched)
 
 
+def test_learned_pairs_with_offsets_see_where_the_other_stands():
+    value = build("pairvdn-learned", offset_scale=1.0)
+    before = value.tables(OBSERVATION, STATE, PLACES)
+    np.testing.assert_array_equal(before.payoffs, jnp.swapaxes(before.payoffs, 0, 1).mT)
+    together = value.tables(OBSERVATION, STATE, PLACES + jnp.array([[0.5, -1.0]]))
+    np.testing.assert_allclose(together.payoffs, before.payoffs, rtol=1e-4, atol=1e-6)
+    after = value.tables(OBSERVATION, STATE, PLACES.at[5, 1].add(0.3))
+    differs = np.any(np.asarray(before.payoffs != after.payoffs), axis=(2, 3))
+    touched = np.zeros((6, 6), bool)
+    touched[5, :5] = touched[:5, 5] = True
+    np.testing.assert_array_equal(differs, touched)
+    np.testing.assert_array_equal(before.utilities, after.utilities)
+    nowhere = value.tables(OBSERVATION, STATE, PLACES.at[5].set(jnp.nan))
+    assert np.isfinite(nowhere.payoffs).all()
+
+
 def test_vdn_neighbours_looks_at_both_sides_and_no_farther():
     value = build("vdn-neighbours", column_gap=0.5)
     before = value.tables(OBSERVATION, STATE, PLACES)
@@ -141,3 +157,5 @@ def test_partners_by_place_and_by_spread_need_different_things():
         build("vdn-neighbours", column_gap=-0.5)
     with pytest.raises(ValueError, match="omit offset_scale"):
         build("pairvdn-nearest", partner="spread", offset_scale=1.0)
+    with pytest.raises(ValueError, match="offset_scale must be greater than 0"):
+        build("pairvdn-learned", offset_scale=0.0)

@@ -65,6 +65,7 @@ VARIANTS = [
 LINKED = [
     ("pairvdn-learned", {}),
     ("pairvdn-learned", {"counted": "friends-and-foes", "partners": 2}),
+    ("pairvdn-learned", {"offset_scale": 0.5, "products": False}),
     ("sop-cg", {}),
     ("sop-cg", {"graphs": "matching"}),
 ]

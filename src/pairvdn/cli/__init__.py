@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pairvdn
 from pairvdn.checks import hint
-from pairvdn.cli.compilation_cache import use_compilation_cache
+from pairvdn.cli.compilation import compile_quickly, use_compilation_cache
 
 # name -> (module:function, summary). Imported when called: help must not wait for jax.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, *arguments: str) -> int:
     """Run a sub-command; errors that the user can fix take one line, a bug is a traceback."""
     use_compilation_cache()
+    compile_quickly()
     from pairvdn.config.errors import ConfigError, one_line
     from pairvdn.envs import StepError
     from pairvdn.learning import Diverged

@@ -24,6 +24,7 @@ from pairvdn.values.all_pairs import (
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder, make_encoder
 from pairvdn.values.graphs import FixedGraph, Maximiser, Pairs
+from pairvdn.values.layout import require_locatable
 from pairvdn.values.networks import NetworkArguments
 from pairvdn.values.pairs import SumOverPairs
 from pairvdn.values.symmetric import SymmetricPairHead
@@ -36,6 +37,8 @@ def learned_pair_vdn(
     *,
     counted: Literal["best", "friends-and-foes"] = "best",
     partners: int = 1,
+    products: bool = True,
+    offset_scale: float | None = None,
     key: PRNGKey,
     **network: Unpack[NetworkArguments],
 ) -> "LearnedPairVdn | AllPartners":
@@ -46,13 +49,21 @@ def learned_pair_vdn(
         counted: the partners that an agent counts: those with its `best` entries, or its best
             friends and worst foes, Σ max(0, largest) + Σ min(0, smallest).
         partners: number of partners, or of friends and of foes; with n - 1 all pairs count.
+        products: whether tables see products of the units of both agents, which single out pairs,
+            besides sums, which compare them.
+        offset_scale: show the tables how far the other agent is to the side and above, as
+            tanh(distance / offset_scale); without it they see features only.
         key: for the parameters.
         network: the arguments of all networks.
     """
     require_one_of(COUNTED, counted=counted)
     require_at_least(1, partners=partners)
     encoder, key, arguments = make_encoder(spec, key=key, **network)
-    heads = SymmetricPairHead(encoder, key=key, **arguments)
+    if offset_scale is not None:
+        require_locatable(spec, "offset_scale", instead="no offset_scale")
+    heads = SymmetricPairHead(
+        encoder, products=products, offset_scale=offset_scale, key=key, **arguments
+    )
     if partners >= spec.num_agents - 1:
         return AllPartners(encoder, heads)
     return LearnedPairVdn(encoder, heads, partners, foes=counted == "friends-and-foes")

@@ -9,14 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int32
 
-from pairvdn.checks import require_at_least
+from pairvdn.checks import require_above, require_at_least
 from pairvdn.types import PRNGKey
 from pairvdn.values.base import Inputs
 from pairvdn.values.encoders import Encoder
+from pairvdn.values.layout import OFFSET_SIZE
 from pairvdn.values.networks import GroupNetwork, HeadArguments, Mlp
 from pairvdn.values.rows import rows_at, rows_product
 
 PRODUCTS = 3.0  # brings the initial size of products near that of sums
+FAR = 1e6  # in units of the scale of offsets; finite, because `entries` multiplies by 0
 
 
 class SymmetricHead(eqx.Module):
@@ -29,6 +31,10 @@ class SymmetricHead(eqx.Module):
     agents: eqx.AbstractVar[GroupNetwork]
     num_actions: eqx.AbstractVar[int]
     rank: eqx.AbstractVar[int | None]
+
+    @abc.abstractmethod
+    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
+        """The numbers that tables need of each agent, from a network that runs once for each."""
 
     @abc.abstractmethod
     def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
@@ -46,11 +52,6 @@ class SymmetricHead(eqx.Module):
 
         The table of (j, i) is the transposed one of (i, j).
         """
-
-    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
-        """The network of every agent: the input of the other methods."""
-        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
-        return self.agents(inputs.features, everyone[:, None])
 
     def tables(
         self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
@@ -105,24 +106,30 @@ class SymmetricPairHead(SymmetricHead):
 
     (p_i, r_i)  = network(h_i)            all hidden layers but the last, once for each agent
     Q_i         = activation(p_i, r_i) U + c
-    z_ij        = activation(p_i + r_j) + 3 p_i r_j       element by element
+    z_ij        = activation(p_i + r_j + V c_ij) + 3 p_i r_j       element by element
     f_ij        = z_ij W + b
 
     The last hidden layer is z, half of its units for each order of a pair. Sums compare two agents;
-    products single out pairs, which sums hardly learn from identifiers.
+    products single out pairs, which sums hardly learn from identifiers. With an `offset_scale`,
+    c_ij = tanh((x_j - x_i) / `offset_scale`) shows where the other agent is; without it V c is 0.
     """
 
     agents: GroupNetwork
     own: Mlp
     output: Mlp
+    offset: Mlp | None
     num_actions: int = eqx.field(static=True)
     rank: int | None = eqx.field(static=True)
+    products: bool = eqx.field(static=True)
+    offset_scale: float | None = eqx.field(static=True)
 
     def __init__(
         self,
         encoder: Encoder[Any],
         *,
         rank: int | None = None,
+        products: bool = True,
+        offset_scale: float | None = None,
         key: PRNGKey,
         **network: Unpack[HeadArguments],
     ) -> None:
@@ -130,6 +137,7 @@ class SymmetricPairHead(SymmetricHead):
         require_at_least(1, last_hidden_size=width)
         half = (width + 1) // 2
         self.num_actions, self.rank = encoder.spec.num_actions, rank
+        self.products, self.offset_scale = products, offset_scale
         agent_key, own_key, output_key = jax.random.split(key, 3)
         hidden: HeadArguments = {**network, "hidden_sizes": tuple(before), "final_scale": 1.0}
         self.agents = _per_agent(encoder, 2 * half, agent_key, hidden)
@@ -140,20 +148,43 @@ class SymmetricPairHead(SymmetricHead):
 
         self.own = layer(2 * half, self.num_actions, own_key)
         self.output = layer(half, _table_size(self.num_actions, rank), output_key)
+        self.offset = None
+        if offset_scale is not None:
+            require_above(0, offset_scale=offset_scale)
+            offset_key = jax.random.fold_in(key, 3)
+            self.offset = Mlp(OFFSET_SIZE, half, hidden_sizes=(), key=offset_key)
+
+    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
+        """(p, r) of each agent, and its position if offsets are shown."""
+        units = _run(self.agents, inputs)
+        if self.offset_scale is None:
+            return units
+        places = inputs.require_positions()[:, :OFFSET_SIZE] / self.offset_scale
+        near = jnp.clip(jnp.where(jnp.isnan(places), FAR, places), -FAR, FAR)
+        return jnp.concatenate([units, near], axis=1)
 
     def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
         """A linear layer on the activated hidden layer."""
-        return self.own(self.agents.mlp.activate(hidden))
+        return self.own(self.agents.mlp.activate(self._split(hidden)[0]))
 
     def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
         """Both halves exchanged."""
-        return jnp.roll(hidden, hidden.shape[1] // 2, axis=1)
+        units, places = self._split(hidden)
+        return jnp.concatenate([jnp.roll(units, units.shape[1] // 2, axis=1), places], axis=1)
 
     def of_pairs(
         self, first: Float[Array, "e j"], second: Float[Array, "e j"]
     ) -> Float[Array, "e a a"]:
         """One product with the units of both orders: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
-        units = self.agents.mlp.activate(first + second) + PRODUCTS * first * second
+        (first, here), (second, there) = self._split(first), self._split(second)
+        sums = first + second
+        if self.offset is not None:
+            # tanh is odd: the two orders of a pair see opposite offsets.
+            apart = jnp.tanh(there - here)
+            sums = sums + jnp.concatenate([self.offset(apart), self.offset(-apart)], axis=1)
+        units = self.agents.mlp.activate(sums)
+        if self.products:
+            units = units + PRODUCTS * first * second
         a, weights, bias = self.num_actions, self.output.weights[0], self.output.biases[0]
         if self.rank is not None:
             both = units.reshape(2 * len(units), units.shape[1] // 2)
@@ -165,6 +196,11 @@ class SymmetricPairHead(SymmetricHead):
         square = bias.reshape(a, a)
         tables = rows_product(units, symmetric).reshape(-1, a, a)
         return tables + 0.5 * (square + square.T)[None]
+
+    def _split(self, hidden: Float[Array, "m j"]) -> tuple[Array, Array]:
+        """The units, and the position, which has no columns if offsets are not shown."""
+        width = hidden.shape[1] - (0 if self.offset_scale is None else OFFSET_SIZE)
+        return hidden[:, :width], hidden[:, width:]
 
 
 class LinearPairHead(SymmetricHead):
@@ -190,6 +226,10 @@ class LinearPairHead(SymmetricHead):
         size = self.num_actions + 2 * _table_size(self.num_actions, rank)
         self.agents = _per_agent(encoder, size, key, network)
 
+    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
+        """The utilities, p and r."""
+        return _run(self.agents, inputs)
+
     def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
         """The first outputs of the network."""
         return hidden[:, : self.num_actions]
@@ -214,6 +254,12 @@ class LinearPairHead(SymmetricHead):
         if self.rank is None:
             return outputs.reshape(-1, self.num_actions, self.num_actions)
         return _factors(outputs, self.rank, self.num_actions)
+
+
+def _run(network: GroupNetwork, inputs: Inputs) -> Float[Array, "n j"]:
+    """A network of single agents, once for each."""
+    everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
+    return network(inputs.features, everyone[:, None])
 
 
 def _table_size(num_actions: int, rank: int | None) -> int:

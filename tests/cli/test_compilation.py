@@ -1,4 +1,4 @@
-"""The compilation cache of the command line: used by default, bounded, and easily switched off."""
+"""What the command line asks of the compiler: a bounded cache, and a level of optimisation."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pairvdn.cli.compilation_cache import ENABLED, FOLDER, cache_folder, prune
+from pairvdn.cli.compilation import ENABLED, FLAGS, FOLDER, cache_folder, prune
 
 TINY = [
     *("--epochs=1", "--learner.num-envs=2", "--learner.rounds-per-epoch=1", "--quiet"),
@@ -49,6 +49,27 @@ def test_the_users_variables_decide(
     monkeypatch.chdir(tmp_path)
     train(tmp_path / "run", XDG_CACHE_HOME=str(tmp_path / "home"), **variable)
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        (None, "--xla_backend_optimization_level=1"),
+        ("--xla_dump_to=x", "--xla_dump_to=x --xla_backend_optimization_level=1"),
+        ("--xla_backend_optimization_level=3", "--xla_backend_optimization_level=3"),
+    ],
+)
+def test_the_user_can_choose_how_much_is_optimised(given: str | None, used: str) -> None:
+    program = "import os; from pairvdn.cli import compilation as c; c.compile_quickly();"
+    variables = {key: text for key, text in os.environ.items() if key != FLAGS}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program} print(os.environ['{FLAGS}'])"],
+        env=variables if given is None else {**variables, FLAGS: given},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == used
 
 
 def test_the_oldest_files_are_removed_first(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ demo: $(VENV)/.user  ## watch a tower of boxes grow, in about two minutes
 
 # One session: three would start, import and wait for their last test three times.
 test: lint types layers $(VENV)/.dev  ## the gate: everything but the slow tests
-	$(UNOPTIMISED) $(PYTEST) --cov --cov-report=term
+	$(UNOPTIMISED) $(PYTEST)
 	@$(SAY_SKIPPED)
 
 test-core: lint types layers $(VENV)/.dev  ## format, lint, types, layers, unit and learning tests
@@ -44,7 +44,7 @@ test-docs: $(VENV)/.dev  ## the site, the docs' code and commands, the watch pag
 test-package: $(VENV)/.dev  ## install the wheel and the sdist in fresh environments and use them
 	$(BIN)/python -m pytest -m slow tests/packaging
 
-test-all: lint types layers  ## all tests, slow ones too, optimised as users' programs are
+test-all: lint types layers  ## all tests, slow ones too, compiled as users' programs are, and the coverage
 	$(PYTEST) -m "" --hypothesis-profile thorough --cov --cov-report=term
 	@$(SAY_SKIPPED)
 

@@ -13,7 +13,7 @@ from pairvdn.maximise.partners import strengths
 from pairvdn.values.base import Inputs, Value
 from pairvdn.values.encoders import Encoder
 from pairvdn.values.graphs import FixedGraph, Pairs
-from pairvdn.values.symmetric import SymmetricHead
+from pairvdn.values.symmetric import Hidden, SymmetricHead
 from pairvdn.values.utilities import chosen
 
 
@@ -27,7 +27,7 @@ class AllPairs(eqx.Module):
 
     utilities: Float[Array, "n a"]
     payoffs: Float[Array, "n n a a"]
-    hidden: Float[Array, "n j"] | None = None
+    hidden: Hidden | None = None
 
     def at(self, actions: Int32[Array, " n"]) -> Float[Array, "n n"]:
         """The entry of each pair for these actions.

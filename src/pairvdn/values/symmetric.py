@@ -21,6 +21,13 @@ PRODUCTS = 3.0  # brings the initial size of products near that of sums
 FAR = 1e6  # in units of the scale of offsets; finite, because `entries` multiplies by 0
 
 
+class Hidden(eqx.Module):
+    """What tables need of each agent: the outputs of its network, and where it is, if shown."""
+
+    units: Float[Array, "n j"]
+    places: Float[Array, "n 2"] | None  # in units of the scale of offsets
+
+
 class SymmetricHead(eqx.Module):
     """Q_i(x), and Q_ij(x, y) = (f_ij(x, y) + f_ji(y, x)) / 2 with f from numbers of both agents.
 
@@ -31,39 +38,50 @@ class SymmetricHead(eqx.Module):
     agents: eqx.AbstractVar[GroupNetwork]
     num_actions: eqx.AbstractVar[int]
     rank: eqx.AbstractVar[int | None]
+    offset_scale: eqx.AbstractVar[float | None]
 
     @abc.abstractmethod
-    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
-        """The numbers that tables need of each agent, from a network that runs once for each."""
-
-    @abc.abstractmethod
-    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+    def utilities(self, hidden: Hidden) -> Float[Array, "n a"]:
         """The utility of every action of every agent."""
 
     @abc.abstractmethod
-    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
-        """The hidden layers as those of the second agents of pairs: (r, p) instead of (p, r)."""
+    def swapped(self, units: Float[Array, "n j"]) -> Float[Array, "n j"]:
+        """The outputs as those of the second agents of pairs: (r, p) instead of (p, r)."""
 
     @abc.abstractmethod
     def of_pairs(
-        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+        self,
+        first: Float[Array, "e j"],
+        second: Float[Array, "e j"],
+        apart: Float[Array, "e 2"] | None,
     ) -> Float[Array, "e a a"]:
-        """The tables of pairs, from hidden layers and `swapped` ones.
+        """The tables of pairs, from outputs, `swapped` ones, and the offset to the second agent.
 
         The table of (j, i) is the transposed one of (i, j).
         """
 
-    def tables(
-        self, hidden: Float[Array, "n j"], edges: Int32[np.ndarray, "e 2"]
-    ) -> Float[Array, "e a a"]:
+    def hidden(self, inputs: Inputs) -> Hidden:
+        """The network of every agent: the input of the other methods."""
+        everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
+        units = self.agents(inputs.features, everyone[:, None])
+        if self.offset_scale is None:
+            return Hidden(units, None)
+        places = inputs.require_positions()[:, :OFFSET_SIZE] / self.offset_scale
+        return Hidden(units, jnp.clip(jnp.where(jnp.isnan(places), FAR, places), -FAR, FAR))
+
+    def tables(self, hidden: Hidden, edges: Int32[np.ndarray, "e 2"]) -> Float[Array, "e a a"]:
         """The tables of these pairs, which must be known before tracing."""
+        i, j = edges[:, 0], edges[:, 1]
         # Swapped before the look-up: once for each agent, not for each pair.
-        first, second = rows_at(hidden, edges[:, 0]), rows_at(self.swapped(hidden), edges[:, 1])
-        return self.of_pairs(first, second)
+        first, second = rows_at(hidden.units, i), rows_at(self.swapped(hidden.units), j)
+        if hidden.places is None:
+            return self.of_pairs(first, second, None)
+        apart = jnp.tanh(rows_at(hidden.places, j) - rows_at(hidden.places, i))
+        return self.of_pairs(first, second, apart)
 
     def entries(
         self,
-        hidden: Float[Array, "n j"],
+        hidden: Hidden,
         others: Int32[Array, "n k"],
         actions: Int32[Array, " n"],
     ) -> Float[Array, "n k"]:
@@ -73,19 +91,25 @@ class SymmetricHead(eqx.Module):
         """
         n, k = others.shape
         agents = jnp.arange(n, dtype=jnp.int32)
-        is_other = (others.reshape(-1, 1) == agents[None]).astype(hidden.dtype)
-        theirs = is_other @ self.swapped(hidden)  # nk rows
-        own = jnp.broadcast_to(hidden[:, None], (n, k, hidden.shape[1])).reshape(n * k, -1)
-        tables = self.of_pairs(own, theirs)
+        is_other = (others.reshape(-1, 1) == agents[None]).astype(hidden.units.dtype)
+
+        def own(x: Float[Array, "n j"]) -> Float[Array, "nk j"]:
+            return jnp.broadcast_to(x[:, None], (n, k, x.shape[1])).reshape(n * k, -1)
+
+        apart = None
+        if hidden.places is not None:
+            apart = jnp.tanh(is_other @ hidden.places - own(hidden.places))
+        theirs = is_other @ self.swapped(hidden.units)
+        tables = self.of_pairs(own(hidden.units), theirs, apart)
         choices = jnp.arange(self.num_actions, dtype=jnp.int32)
         row = jnp.repeat(actions, k)[:, None] == choices[None]
         column = actions[others.reshape(-1)][:, None] == choices[None]
         chosen = row[:, :, None] & column[:, None, :]
         return jnp.where(chosen, tables, 0).sum(axis=(1, 2)).reshape(n, k)
 
-    def all_tables(self, hidden: Float[Array, "n j"]) -> Float[Array, "n n a a"]:
+    def all_tables(self, hidden: Hidden) -> Float[Array, "n n a a"]:
         """The tables of all ordered pairs, symmetric to the bit; those of (i, i) are 0."""
-        n = hidden.shape[0]
+        n = hidden.units.shape[0]
         edges = np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32)
         tables = self.tables(hidden, edges)
         nothing = jnp.zeros((1, *tables.shape[1:]), tables.dtype)
@@ -154,34 +178,29 @@ class SymmetricPairHead(SymmetricHead):
             offset_key = jax.random.fold_in(key, 3)
             self.offset = Mlp(OFFSET_SIZE, half, hidden_sizes=(), key=offset_key)
 
-    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
-        """(p, r) of each agent, and its position if offsets are shown."""
-        units = _run(self.agents, inputs)
-        if self.offset_scale is None:
-            return units
-        places = inputs.require_positions()[:, :OFFSET_SIZE] / self.offset_scale
-        near = jnp.clip(jnp.where(jnp.isnan(places), FAR, places), -FAR, FAR)
-        return jnp.concatenate([units, near], axis=1)
-
-    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+    def utilities(self, hidden: Hidden) -> Float[Array, "n a"]:
         """A linear layer on the activated hidden layer."""
-        return self.own(self.agents.mlp.activate(self._split(hidden)[0]))
+        return self.own(self.agents.mlp.activate(hidden.units))
 
-    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
+    def swapped(self, units: Float[Array, "n j"]) -> Float[Array, "n j"]:
         """Both halves exchanged."""
-        units, places = self._split(hidden)
-        return jnp.concatenate([jnp.roll(units, units.shape[1] // 2, axis=1), places], axis=1)
+        return jnp.roll(units, units.shape[1] // 2, axis=1)
 
     def of_pairs(
-        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+        self,
+        first: Float[Array, "e j"],
+        second: Float[Array, "e j"],
+        apart: Float[Array, "e 2"] | None,
     ) -> Float[Array, "e a a"]:
         """One product with the units of both orders: Q_ij = z_ij W / 2 + (z_ji W)ᵀ / 2."""
-        (first, here), (second, there) = self._split(first), self._split(second)
         sums = first + second
-        if self.offset is not None:
-            # tanh is odd: the two orders of a pair see opposite offsets.
-            apart = jnp.tanh(there - here)
-            sums = sums + jnp.concatenate([self.offset(apart), self.offset(-apart)], axis=1)
+        if self.offset is not None and apart is not None:
+            # tanh is odd: the two orders of a pair see opposite offsets. Two columns are added one
+            # by one, in the loop that adds the rest; a product would store its result first.
+            (weight,), (bias,) = self.offset.weights, self.offset.biases
+            for k in range(OFFSET_SIZE):
+                sums = sums + apart[:, k, None] * jnp.concatenate([weight[k], -weight[k]])[None]
+            sums = sums + jnp.concatenate([bias, bias])[None]
         units = self.agents.mlp.activate(sums)
         if self.products:
             units = units + PRODUCTS * first * second
@@ -197,11 +216,6 @@ class SymmetricPairHead(SymmetricHead):
         tables = rows_product(units, symmetric).reshape(-1, a, a)
         return tables + 0.5 * (square + square.T)[None]
 
-    def _split(self, hidden: Float[Array, "m j"]) -> tuple[Array, Array]:
-        """The units, and the position, which has no columns if offsets are not shown."""
-        width = hidden.shape[1] - (0 if self.offset_scale is None else OFFSET_SIZE)
-        return hidden[:, :width], hidden[:, width:]
-
 
 class LinearPairHead(SymmetricHead):
     """Q_i = h'_i U + c and f_ij = (h'_i, h'_j) W + b: linear in the hidden layers of both agents.
@@ -213,6 +227,7 @@ class LinearPairHead(SymmetricHead):
     agents: GroupNetwork
     num_actions: int = eqx.field(static=True)
     rank: int | None = eqx.field(static=True)
+    offset_scale = None
 
     def __init__(
         self,
@@ -226,21 +241,20 @@ class LinearPairHead(SymmetricHead):
         size = self.num_actions + 2 * _table_size(self.num_actions, rank)
         self.agents = _per_agent(encoder, size, key, network)
 
-    def hidden(self, inputs: Inputs) -> Float[Array, "n j"]:
-        """The utilities, p and r."""
-        return _run(self.agents, inputs)
-
-    def utilities(self, hidden: Float[Array, "n j"]) -> Float[Array, "n a"]:
+    def utilities(self, hidden: Hidden) -> Float[Array, "n a"]:
         """The first outputs of the network."""
-        return hidden[:, : self.num_actions]
+        return hidden.units[:, : self.num_actions]
 
-    def swapped(self, hidden: Float[Array, "n j"]) -> Float[Array, "n j"]:
+    def swapped(self, units: Float[Array, "n j"]) -> Float[Array, "n j"]:
         """Both halves behind the utilities exchanged."""
-        own, p, r = self._split(hidden)
+        own, p, r = self._split(units)
         return jnp.concatenate([own, r, p], axis=1)
 
     def of_pairs(
-        self, first: Float[Array, "e j"], second: Float[Array, "e j"]
+        self,
+        first: Float[Array, "e j"],
+        second: Float[Array, "e j"],
+        apart: Float[Array, "e 2"] | None,
     ) -> Float[Array, "e a a"]:
         """The sum of what both agents add, p_i + r_j; p = h' W_1 and r = h' W_2 + b are outputs."""
         _, one_way, other_way = self._split(first + second)  # p_i + r_j, r_i + p_j
@@ -254,12 +268,6 @@ class LinearPairHead(SymmetricHead):
         if self.rank is None:
             return outputs.reshape(-1, self.num_actions, self.num_actions)
         return _factors(outputs, self.rank, self.num_actions)
-
-
-def _run(network: GroupNetwork, inputs: Inputs) -> Float[Array, "n j"]:
-    """A network of single agents, once for each."""
-    everyone = jnp.arange(inputs.features.shape[0], dtype=jnp.int32)
-    return network(inputs.features, everyone[:, None])
 
 
 def _table_size(num_actions: int, rank: int | None) -> int:

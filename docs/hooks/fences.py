@@ -13,7 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 
 MARKS = {"long": "takes long", "cluster": "on a cluster"}
 INTERVAL = re.compile(r"\[(-?[\d.,]*\d), (-?[\d.,]*\d)\]")
-MOST_COLUMNS = 7  # in a wider table intervals must break, or it does not fit a screen
+MOST_COLUMNS = 6  # in a wider table intervals must break, or it does not fit a screen
 
 
 def on_config(config: MkDocsConfig) -> None:

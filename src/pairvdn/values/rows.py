@@ -78,7 +78,7 @@ def _transpose_w(cotangent: Array, x: Array, _: Any) -> Array:
 
 
 def _take(x: Array, *, index: tuple[int, ...]) -> Array:
-    return x.at[np.array(index)].get(mode="promise_in_bounds")
+    return x.at[np.array(index, np.int32)].get(mode="promise_in_bounds")
 
 
 def _batch_take(
@@ -90,7 +90,7 @@ def _batch_take(
 
 def _transpose_take(cotangent: Array, x: Any, *, index: tuple[int, ...]) -> list[Array]:
     nothing = jnp.zeros(x.aval.shape, cotangent.dtype)
-    return [nothing.at[np.array(index)].add(cotangent, mode="promise_in_bounds")]
+    return [nothing.at[np.array(index, np.int32)].add(cotangent, mode="promise_in_bounds")]
 
 
 _rows_product.def_impl(jax.jit(_dot))

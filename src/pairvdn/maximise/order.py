@@ -1,13 +1,11 @@
 """The elimination order of a successor graph, computed with array operations in lanes."""
 
-from functools import partial
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32
 
-# Up to here n^2 comparisons, which are vector operations over the lanes, beat gathers and sorts.
+# Up to here n^2 comparisons, vector operations over the lanes, are at least as fast as a sort.
 _FEW = 64
 
 
@@ -38,16 +36,16 @@ def elimination_order(successors: Int32[Array, "n l"]) -> Order:
     key = lookup(key_of_children, successors)
     order = _stable_argsort(key)
     positions = _inverse(order)
-    keys = lookup(key, order)
-    is_first = jnp.concatenate([jnp.ones_like(keys[:1], bool), keys[1:] != keys[:-1]])
+    parent = lookup(positions, lookup(successors, order))
+    changes, end = parent[1:] != parent[:-1], jnp.ones_like(parent[:1], bool)
     return Order(
         agents=order,
         positions=positions,
-        parent=lookup(positions, lookup(successors, order)),
+        parent=parent,
         root=lookup(positions, lookup(roots, order)),
-        last_child=_last_equal(keys, lookup(key_of_children, order)),
+        last_child=_last_children(parent, is_last=jnp.concatenate([changes, end])),
         is_root=lookup(roots, order) == order,
-        is_first=is_first,
+        is_first=jnp.concatenate([end, changes]),
     )
 
 
@@ -106,19 +104,15 @@ def _argsort(key: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
 
 
 def _inverse(permutation: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
-    if len(permutation) > _FEW:
-        return _argsort(permutation)
     index = jax.lax.broadcasted_iota(jnp.int32, permutation.shape, 0)
-    is_here = permutation[None] == index[:, None]
-    return jnp.where(is_here, index[None], 0).sum(axis=1)
+    return jnp.put_along_axis(index, permutation, index, axis=0, inplace=False)
 
 
-def _last_equal(keys: Int32[Array, "n l"], wanted: Int32[Array, "n l"]) -> Int32[Array, "n l"]:
-    """The last index of each wanted key in the sorted keys, -1 if it does not occur."""
-    if len(keys) > _FEW:
-        search = jax.vmap(partial(jnp.searchsorted, side="right"), -1, -1)
-        index = jnp.asarray(search(keys, wanted), jnp.int32) - 1
-    else:
-        index = (keys[None] <= wanted[:, None]).sum(axis=1, dtype=jnp.int32) - 1
-    found = (index >= 0) & (lookup(keys, jnp.maximum(index, 0)) == wanted)
-    return jnp.where(found, index, -1)
+def _last_children(
+    parent: Int32[Array, "n l"], *, is_last: Bool[Array, "n l"]
+) -> Int32[Array, "n l"]:
+    """The position of each position's last child; -1 without children."""
+    index = jax.lax.broadcasted_iota(jnp.int32, parent.shape, 0)
+    nobody = jnp.full((len(parent) + 1, *parent.shape[1:]), -1, jnp.int32)
+    where = jnp.where(is_last, parent, len(parent))  # the others write to a row that is dropped
+    return jnp.put_along_axis(nobody, where, index, axis=0, inplace=False)[:-1]

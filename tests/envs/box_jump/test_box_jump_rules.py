@@ -12,7 +12,7 @@ from box_jump_scenes import REST, STACK, place
 
 from pairvdn.envs.box_jump.env import BoxJump
 from pairvdn.envs.box_jump.observe import can_jump
-from pairvdn.envs.box_jump.reward import REWARDS, agent_rewards, stacking
+from pairvdn.envs.box_jump.reward import REWARDS, agent_rewards, spread, stacking
 from pairvdn.envs.box_jump.types import BoxJumpState
 from pairvdn.types import TimeStep
 
@@ -264,6 +264,24 @@ def test_stacking_is_paid_if_asked_for_and_taken_back() -> None:
 
     assert team_reward(apart, stacked) == pytest.approx(0.5 * 2 / 3)
     assert team_reward(stacked, apart) == pytest.approx(-0.5 * 2 / 3)
+
+
+def test_gathering_is_paid_if_asked_for_and_taken_back() -> None:
+    env = BoxJump("table1", num_boxes=3, fixed_rotation=True, gathering_reward=0.5)
+    apart = place(env, [10.0, 12.0, 20.0], [REST, REST, REST])
+    closer = place(env, [11.0, 12.0, 17.0], [REST, REST, REST])
+    assert float(spread(apart, env.parameters)) == pytest.approx(2 * (2 + 8 + 10) / 9)
+    assert float(spread(closer, env.parameters)) == pytest.approx(2 * (1 + 5 + 6) / 9)
+    gone = place(env, [10.0, 12.0, 33.0], [REST, REST, -50.0])  # where it left the floor, at 30
+    assert float(spread(gone, env.parameters)) == pytest.approx(2 * (2 + 18 + 20) / 9)
+
+    def team_reward(before: BoxJumpState, after: BoxJumpState) -> float:
+        standing = jnp.ones(3, bool)
+        rewards = agent_rewards(before, after, standing, jnp.array(False), env.parameters)
+        return float(jnp.sum(rewards))
+
+    assert team_reward(apart, closer) == pytest.approx(0.5 * 16 / 9)
+    assert team_reward(closer, apart) == pytest.approx(-0.5 * 16 / 9)
 
 
 def test_everybody_may_see_where_the_highest_box_is() -> None:

@@ -87,6 +87,12 @@ def stacking(state: BoxJumpState) -> Float[Array, "*b"]:
     return jnp.mean(jnp.sum(together, axis=1, dtype=jnp.float32), axis=0)
 
 
+def spread(state: BoxJumpState, parameters: Parameters) -> Float[Array, "*b"]:
+    """The mean distance along x of two boxes; a fallen box stays where it left the floor."""
+    x = jnp.clip(state.bodies.x, parameters.floor_left, parameters.width)
+    return jnp.mean(jnp.mean(jnp.abs(x[:, None] - x[None]), axis=1), axis=0)
+
+
 def agent_rewards(
     before: BoxJumpState,
     after: BoxJumpState,
@@ -105,6 +111,9 @@ def agent_rewards(
     team = REWARDS[parameters.reward](climb)
     if parameters.stacking_reward:
         team = team + parameters.stacking_reward * (stacking(after) - stacking(before))
+    if parameters.gathering_reward:
+        closer = spread(before, parameters) - spread(after, parameters)
+        team = team + parameters.gathering_reward * closer
     team = team - jnp.where(ended_by_fall, parameters.fall_end_penalty, 0.0)
     share = jnp.broadcast_to(team / parameters.num_boxes, climb.heights.shape)
     return share - jnp.where(after.fallen, parameters.fall_penalty / parameters.max_steps, 0.0)

@@ -53,6 +53,7 @@ class Parameters:
         best_lags: Whether `highest` counts the best height before the step, and the observed best
             height is a step older still.
         stacking_reward: Training reward for each box by which stacking grows.
+        gathering_reward: Training reward for each box width by which boxes come closer together.
         fall_penalty: A fallen box costs fall_penalty / max_steps in each step.
         fall_ends: Whether a fall ends the episode.
         fall_end_penalty: Cost to the team of a fall that ends the episode.
@@ -97,6 +98,7 @@ class Parameters:
     best_divisor: float = 1.0
     best_lags: bool = False
     stacking_reward: float = 0.0
+    gathering_reward: float = 0.0
     fall_penalty: float = 20.0
     fall_ends: bool = False
     fall_end_penalty: float = 0.0

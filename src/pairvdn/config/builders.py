@@ -8,7 +8,14 @@ import optax
 from pairvdn.acting.exploration import Exploration, LinearEpsilon, SpreadEpsilon
 from pairvdn.checks import require_above, require_within
 from pairvdn.config.errors import ConfigError
-from pairvdn.learning import Learner, paper_learner, parallel_learner, pqn_learner
+from pairvdn.learning import (
+    DecayingOptimiser,
+    Learner,
+    LinearDecay,
+    paper_learner,
+    parallel_learner,
+    pqn_learner,
+)
 
 SCHEDULES: dict[str, Callable[..., Learner]] = {
     "paper": paper_learner,
@@ -107,7 +114,8 @@ def adam(
         decay_to: share of the learning rate that is left at the end of the run; 1: no decay
         num_updates: number of updates of the whole run
     """
-    return optax.adam(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+    decay = _decay(learning_rate, decay_from, decay_to, num_updates)
+    return DecayingOptimiser(optax.scale_by_adam(), decay)
 
 
 def radam(
@@ -125,7 +133,8 @@ def radam(
         decay_to: share of the learning rate that is left at the end of the run; 1: no decay
         num_updates: number of updates of the whole run
     """
-    return optax.radam(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+    decay = _decay(learning_rate, decay_from, decay_to, num_updates)
+    return DecayingOptimiser(optax.scale_by_radam(), decay)
 
 
 def sgd(
@@ -143,14 +152,15 @@ def sgd(
         decay_to: share of the learning rate that is left at the end of the run; 1: no decay
         num_updates: number of updates of the whole run
     """
-    return optax.sgd(_learning_rate(learning_rate, decay_from, decay_to, num_updates))
+    decay = _decay(learning_rate, decay_from, decay_to, num_updates)
+    return DecayingOptimiser(optax.identity(), decay)
 
 
-def _learning_rate(rate: float, decay_from: float, decay_to: float, num_updates: int) -> Any:
+def _decay(rate: float, decay_from: float, decay_to: float, num_updates: int) -> LinearDecay:
     require_above(0, learning_rate=rate)
     require_within(0, 1, decay_from=decay_from, decay_to=decay_to)
     start = int(num_updates * decay_from)
-    return optax.linear_schedule(rate, rate * decay_to, max(1, num_updates - start), start)
+    return LinearDecay(rate, rate * decay_to, start, max(1, num_updates - start))
 
 
 OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {

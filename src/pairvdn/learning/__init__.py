@@ -4,8 +4,9 @@ from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
 from pairvdn.learning.host_collector import HostCollector
-from pairvdn.learning.learner import Learner, LearnerState
+from pairvdn.learning.learner import Learner, LearnerState, Schedules
 from pairvdn.learning.losses import ErrorRule, Loss, TransitionLoss
+from pairvdn.learning.optimisers import DecayingOptimiser, LinearDecay
 from pairvdn.learning.pqn import pqn_learner
 from pairvdn.learning.recorders import Sequences, Windows
 from pairvdn.learning.records import Frame, Metrics, Sequence, Transition
@@ -18,6 +19,7 @@ __all__ = [
     "BlockLoss",
     "Collector",
     "Collects",
+    "DecayingOptimiser",
     "Diverged",
     "Divergence",
     "ErrorRule",
@@ -26,12 +28,14 @@ __all__ = [
     "Learned",
     "Learner",
     "LearnerState",
+    "LinearDecay",
     "Loss",
     "Metrics",
     "Minibatches",
     "Passes",
     "RandomBatches",
     "ReturnRule",
+    "Schedules",
     "Sequence",
     "SequenceLoss",
     "Sequences",

@@ -23,6 +23,7 @@ from pairvdn.learning.collectors import Collects, CollectStats
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.gap import maximisation_gap
+from pairvdn.learning.optimisers import LinearDecay
 from pairvdn.learning.records import Metrics
 from pairvdn.learning.replay import Minibatches, Replay
 from pairvdn.learning.updater import Learned, Updater, UpdateStats
@@ -49,6 +50,13 @@ class LearnerState(eqx.Module):
     def divergence(self) -> Divergence:
         """Whether and when learning diverged."""
         return self.learned.divergence
+
+
+class Schedules(eqx.Module):
+    """The numbers of an epoch that depend on schedules: inputs of its compiled program."""
+
+    epsilons: Float[Array, " envs"]  # of the environments on all devices
+    decay: LinearDecay | None  # of the step sizes; None: a part of the program
 
 
 @dataclasses.dataclass(eq=False)
@@ -159,10 +167,26 @@ class Learner:
         zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), learned)
         return learned, self.collector.shape(self._random_actor(zeros), agent_steps)
 
-    def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
-        """Collect and learn for one epoch; epsilon is constant within it."""
+    def schedules(self, epoch: Int32[Array, ""]) -> Schedules:
+        """The numbers for the epoch after `epoch` finished ones."""
         all_envs = self.collector.num_envs * self.devices.count
-        epsilons = self.devices.own_part(self.exploration.epsilons(state.epoch, all_envs))
+        decay = self.updater.decay
+        return Schedules(
+            self.exploration.epsilons(epoch, all_envs),
+            None if decay is None else jax.tree.map(jnp.asarray, decay),
+        )
+
+    def epoch(
+        self, state: LearnerState, schedules: Schedules | None = None
+    ) -> tuple[LearnerState, Metrics]:
+        """Collect and learn for one epoch; epsilon is constant within it.
+
+        A program that takes `schedules(state.epoch)` as an input serves other schedules as well,
+        also those of a longer run.
+        """
+        if schedules is None:
+            schedules = self.schedules(state.epoch)
+        epsilons = self.devices.own_part(schedules.epsilons)
 
         def one_round(
             carry: tuple[LearnerState, CollectStats, UpdateStats],
@@ -176,7 +200,9 @@ class Learner:
                 self.agent_steps_per_round,
             )
             state = eqx.tree_at(lambda s: (s.collecting, s.key), state, (collecting, key))
-            state, more = self._learn(state, block, self.devices.own_key(learn_key))
+            state, more = self._learn(
+                state, block, self.devices.own_key(learn_key), schedules.decay
+            )
             collected = jax.tree.map(jnp.add, collected, stats)
             updated = jax.tree.map(jnp.add, updated, more)
             return (state, collected, updated), None
@@ -196,7 +222,11 @@ class Learner:
         return done
 
     def learn(
-        self, state: LearnerState, block: PyTree[Array], key: PRNGKey
+        self,
+        state: LearnerState,
+        block: PyTree[Array],
+        key: PRNGKey,
+        decay: LinearDecay | None = None,
     ) -> tuple[LearnerState, UpdateStats]:
         """Put a block into the replay, if there is one, and make the updates of one round."""
         if self.replay_capacity is None:
@@ -205,7 +235,7 @@ class Learner:
         else:
             stored = source = replay_memory.insert(state.replay, block)
         learned, stats = self.updater.learn(
-            state.learned, source, self.minibatches, key, state.epoch + 1, self.devices
+            state.learned, source, self.minibatches, key, state.epoch + 1, self.devices, decay
         )
         return eqx.tree_at(lambda s: (s.replay, s.learned), state, (stored, learned)), stats
 

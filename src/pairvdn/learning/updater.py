@@ -14,6 +14,7 @@ from pairvdn.learning import divergence
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.losses import Loss, LossParts
+from pairvdn.learning.optimisers import DecayingOptimiser, LinearDecay
 from pairvdn.learning.replay import Minibatches, Replay, take
 from pairvdn.types import PRNGKey
 from pairvdn.values import HasMaximiser, Maximiser, Value
@@ -64,6 +65,8 @@ class Updater:
         require_within(0, 1, target_average=0 if target_average is None else target_average)
         require_at_least(1, target_period=1 if target_period is None else target_period)
         require_above(0, divergence_bound=divergence_bound)
+        # The step sizes that `update` takes as an argument, if the optimiser allows that.
+        self.decay = optimiser.decay if isinstance(optimiser, DecayingOptimiser) else None
         if gradient_clip is not None:
             require_above(0, gradient_clip=gradient_clip)
             optimiser = optax.chain(optax.clip_by_global_norm(gradient_clip), optimiser)
@@ -115,6 +118,7 @@ class Updater:
         batch: PyTree[Array],
         epoch: Int32[Array, ""],
         devices: Devices = ONE,
+        decay: LinearDecay | None = None,
     ) -> tuple[Learned, UpdateStats]:
         """One gradient step; skipped after the first step that would exceed the divergence bound.
 
@@ -129,7 +133,12 @@ class Updater:
         # Optax's Adam raises a float to an integer, which strict promotion forbids. Strictness is
         # for this package, not for a user's optimiser.
         with jax.numpy_dtype_promotion("standard"):
-            steps, optimiser = self.optimiser.update(gradient, learned.optimiser, parameters)
+            steps, optimiser = self.optimiser.update(
+                gradient,
+                learned.optimiser,
+                parameters,
+                **({} if decay is None else {"decay": decay}),
+            )
         value = eqx.apply_updates(learned.value, steps)
         seen = divergence.observe(
             learned.divergence,
@@ -153,6 +162,7 @@ class Updater:
         key: PRNGKey,
         epoch: Int32[Array, ""],
         devices: Devices = ONE,
+        decay: LinearDecay | None = None,
     ) -> tuple[Learned, UpdateStats]:
         """All updates of one round. The replay is only read: each batch gathers its rows."""
         rows, count = minibatches.rows(key, replay.size, replay.capacity)
@@ -161,7 +171,8 @@ class Updater:
             index: Int32[Array, ""], carry: tuple[Learned, UpdateStats]
         ) -> tuple[Learned, UpdateStats]:
             learned, sums = carry
-            learned, stats = self.update(learned, take(replay, rows[index]), epoch, devices)
+            batch = take(replay, rows[index])
+            learned, stats = self.update(learned, batch, epoch, devices, decay)
             return learned, jax.tree.map(jnp.add, sums, stats)
 
         start = (learned, UpdateStats.zero())

@@ -87,6 +87,8 @@ class OnDevices(Training):
         self._keys = self._stack([np.asarray(jax.random.PRNGKey(seed)) for seed in self.seeds])
         over_seeds = self._layout.over_seeds if self._stacked else lambda function: function
         self._init = jax.jit(over_seeds(self._layout.init))
+        # Schedules are inputs: runs that differ only in them find the program in the cache.
+        self._schedules = jax.jit(over_seeds(learner.schedules))
         self._jitted = jax.jit(over_seeds(self._layout.epoch), donate_argnums=0)
         self._epoch: Callable[..., Any] = self._jitted
         self._evaluate = jax.jit(over_seeds(self._one_evaluation))
@@ -117,11 +119,15 @@ class OnDevices(Training):
 
     def compile(self, state: LearnerState) -> None:
         """Compile an epoch, which takes much longer than running it."""
-        self._epoch = self._jitted.lower(state).compile()
+        self._epoch = self.lowered(state).compile()
+
+    def lowered(self, state: LearnerState) -> jax.stages.Lowered:
+        """The program of an epoch, for the compiler."""
+        return self._jitted.lower(state, self._schedules(state.epoch))
 
     def epoch(self, state: LearnerState) -> tuple[LearnerState, Metrics]:
         """One epoch of every seed."""
-        done: tuple[LearnerState, Metrics] = self._epoch(state)
+        done: tuple[LearnerState, Metrics] = self._epoch(state, self._schedules(state.epoch))
         done[0].epoch.block_until_ready()  # so that the clock measures the computation
         return done
 

@@ -39,14 +39,21 @@ from pairvdn.runs.saving import explained
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """The greedy episodes to play; without `max_steps` they have the length of the run's config."""
+    """The greedy episodes to play; without `max_steps` they have the length of the run's config.
+
+    Measures are taken at the end of an episode, at its usual end, and after `measured_at` steps.
+    """
 
     episodes: int = 20
     max_steps: int | None = None
     seed: int = 0
     checkpoint: Which = "last"
+    measured_at: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "measured_at", tuple(self.measured_at))  # a list in JSON
+        for steps in self.measured_at:
+            require_setting(1, 1_000_000, measured_at=steps)
         self.require_most(episodes=100_000, max_steps=1_000_000)
         require_setting(0, 2**32 - 1, seed=self.seed)
 
@@ -142,9 +149,11 @@ def evaluate(folder: str | Path, settings: Settings, *, trust: bool = False) -> 
     return together
 
 
-def moments(usual_steps: int, max_steps: int) -> tuple[int, ...]:
-    """The steps at which measures are taken: the usual end of an episode, and the given one."""
-    return tuple(sorted({min(usual_steps, max_steps), max_steps}))
+def moments(usual_steps: int, max_steps: int, measured_at: Sequence[int] = ()) -> tuple[int, ...]:
+    """The steps after which measures are taken: the usual end, the end, and the given ones."""
+    return tuple(
+        sorted({min(steps, max_steps) for steps in (usual_steps, max_steps, *measured_at)})
+    )
 
 
 def env_for(loaded: Loaded, max_steps: int | None) -> Task:
@@ -169,7 +178,7 @@ def _evaluate_run(
     known = _stored(run, settings)
     if known is not None and known.fingerprint == fingerprint:
         return dataclasses.replace(known, run=str(run))  # the folder may have moved
-    when = moments(loaded.env.max_steps, env.max_steps)
+    when = moments(loaded.env.max_steps, env.max_steps, settings.measured_at)
     greedy = play_greedy(
         env,
         loaded.value,
@@ -221,6 +230,8 @@ def _fingerprint(loaded: Loaded) -> str:
 def _file(folder: Path, settings: Settings) -> Path:
     steps = "usual" if settings.max_steps is None else str(settings.max_steps)
     name = f"{settings.checkpoint}-episodes-{settings.episodes}-steps-{steps}-seed-{settings.seed}"
+    if settings.measured_at:
+        name += "-at-" + "-".join(map(str, settings.measured_at))
     return RunFolder(folder).evaluations / f"{name}.json"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from pairvdn.learning import Learner, LearnerState, Metrics
+from pairvdn.learning import Learner, LearnerState, Metrics, Schedules
 from pairvdn.learning.devices import AXIS
 from pairvdn.learning.sharding import ShardedLearner, dealt, gathered
 from pairvdn.runs.devices.processes import SINGLE, ProcessGroup, all_processes
@@ -41,7 +41,7 @@ class Layout:
 
     name: str  # for messages, and to notice that a run is resumed in another layout
     init: Callable[[Any], LearnerState]  # for one seed, as is `epoch`
-    epoch: Callable[[LearnerState], tuple[LearnerState, Metrics]]
+    epoch: Callable[[LearnerState, Schedules], tuple[LearnerState, Metrics]]
     # A tree as numpy arrays, with the shapes that it has on the devices.
     on_host: Callable[[Any], Any]
     # A copy of a dealt state on the devices; True for a stack of the states of several seeds.
@@ -87,7 +87,7 @@ def sharded_envs(learner: Learner, mesh: Mesh) -> Layout:
     return Layout(
         name=f"environments over {_described(mesh, group)}",
         init=sharded.init,
-        epoch=sharded.epoch,
+        epoch=lambda state, _: sharded.epoch(state),  # schedules are a part of the program
         on_host=functools.partial(jax.tree.map, whole_on_host),
         put=put,
         group=group,

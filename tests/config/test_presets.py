@@ -18,7 +18,7 @@ def test_the_paper_starts_afresh_and_other_variants_from_their_file() -> None:
     assert paper.training_env == {}
     assert paper.method.arguments["column_gap"] is None
     assert best.method == usual.method
-    assert (best.epochs, usual.epochs) == (240, 160)
+    assert (best.epochs, usual.epochs) == (480, 160)
     assert best.learner == usual.learner
 
 

@@ -1,6 +1,6 @@
 """Replay trained Box Jump policies in real Box2D, to show that their towers stand there too.
 
-    python benchmarks/box2d_replay.py runs/box-jump/best --episodes 32
+    python benchmarks/box2d_replay.py runs/box-jump-towers/upright/pairvdn-sorted --episodes 32
 
 The boxes start at the positions of our environment, and the policy observes Box2D's boxes. Needs
 Box2D, which the extra `dev` installs.
@@ -140,7 +140,7 @@ def main() -> None:
             seeds.append({name: np.array([one[name] for one in played]) for name in played[0]})
             means = {name: round(float(np.nanmean(ones)), 3) for name, ones in seeds[-1].items()}
             print(run, means, flush=True)
-        found[folder.name] = {
+        found["/".join(folder.parts[-2:])] = {
             name: over_seeds([one[name][~np.isnan(one[name])] for one in seeds])
             for name in seeds[0]
         }

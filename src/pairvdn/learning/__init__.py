@@ -4,9 +4,9 @@ from pairvdn.learning.collector import Collector
 from pairvdn.learning.collectors import Collects
 from pairvdn.learning.divergence import Diverged, Divergence, raise_if_diverged
 from pairvdn.learning.host_collector import HostCollector
-from pairvdn.learning.learner import Learner, LearnerState, Schedules
+from pairvdn.learning.learner import Learner, LearnerState
 from pairvdn.learning.losses import ErrorRule, Loss, TransitionLoss
-from pairvdn.learning.optimisers import DecayingOptimiser, LinearDecay
+from pairvdn.learning.optimisers import DecayingOptimiser, LinearDecay, Schedules
 from pairvdn.learning.pqn import pqn_learner
 from pairvdn.learning.recorders import Sequences, Windows
 from pairvdn.learning.records import Frame, Metrics, Sequence, Transition

@@ -23,7 +23,7 @@ from pairvdn.learning.collectors import Collects, CollectStats
 from pairvdn.learning.devices import ONE, Devices
 from pairvdn.learning.divergence import Divergence
 from pairvdn.learning.gap import maximisation_gap
-from pairvdn.learning.optimisers import LinearDecay
+from pairvdn.learning.optimisers import LinearDecay, Schedules
 from pairvdn.learning.records import Metrics
 from pairvdn.learning.replay import Minibatches, Replay
 from pairvdn.learning.updater import Learned, Updater, UpdateStats
@@ -50,13 +50,6 @@ class LearnerState(eqx.Module):
     def divergence(self) -> Divergence:
         """Whether and when learning diverged."""
         return self.learned.divergence
-
-
-class Schedules(eqx.Module):
-    """The numbers of an epoch that depend on schedules: inputs of its compiled program."""
-
-    epsilons: Float[Array, " envs"]  # of the environments on all devices
-    decay: LinearDecay | None  # of the step sizes; None: a part of the program
 
 
 @dataclasses.dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
@@ -59,3 +60,10 @@ class DecayingOptimiser(optax.GradientTransformationExtraArgs):  # type: ignore[
         optimiser: DecayingOptimiser = super().__new__(cls, init, update)
         optimiser.decay = own
         return optimiser
+
+
+class Schedules(eqx.Module):
+    """The numbers of an epoch that depend on schedules: inputs of its compiled program."""
+
+    epsilons: Float[Array, " envs"]  # of the environments on all devices
+    decay: LinearDecay | None  # of the step sizes; None: a part of the program

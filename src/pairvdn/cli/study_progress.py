@@ -32,7 +32,9 @@ class Progress:
         self.failures: dict[str, Status] = {}
 
     def note(self, name: str, event: Event) -> None:
-        """Record an event of a cell."""
+        """Record an event of a cell, which may be a trial that nobody expected."""
+        self.epochs.setdefault(name, "")
+        self.shown.setdefault(name, {})
         if isinstance(event, Status):
             self.states[name] = event.state
             if event.state in _BAD:

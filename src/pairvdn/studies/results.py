@@ -82,8 +82,8 @@ class ResultsFile:
 
 def _with_defaults(stored: Any) -> Settings | None:
     try:
-        return Settings(**stored)
-    except (TypeError, ValueError):  # not what `add` writes
+        return Settings(**stored | {"measured_at": tuple(stored.get("measured_at", ()))})
+    except (AttributeError, TypeError, ValueError):  # not what `add` writes
         return None
 
 

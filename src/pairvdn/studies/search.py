@@ -11,7 +11,6 @@ import numpy as np
 from pairvdn.checks import hint, require_above, require_at_least, require_within, shown
 from pairvdn.config.errors import ConfigError
 from pairvdn.config.schema import fields_of
-from pairvdn.config.toml import flat
 from pairvdn.studies.records import record_from, require_keys, table_of
 
 # Distribution -> a number in its range, from a uniform draw in [0, 1).
@@ -61,8 +60,7 @@ class Search:
 
     A trial is a value for each field of `space`. There are `samples` of them, drawn with `seed`, or
     without `samples` all combinations of the lists. A trial has the share `budget` of the epochs of
-    its row, and the `seeds`, which no row has. If several trials of a row share the best return, a
-    row takes the fields of the trial `undecided`, or without one those of the first of them.
+    its row, and the `seeds`, which no row has.
     """
 
     space: Mapping[str, Draw]
@@ -70,7 +68,6 @@ class Search:
     seed: int = 0
     budget: float = 0.25
     seeds: tuple[int, ...] = (FIRST_SEED, FIRST_SEED + 1)
-    undecided: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     early_stopping: EarlyStopping | None = None
 
     def __post_init__(self) -> None:
@@ -86,8 +83,6 @@ class Search:
             raise ValueError("samples is needed, because the space has a range.")
         elif self._combinations() > MOST_TRIALS:
             raise ValueError(f"samples is needed: there are {self._combinations():,} combinations.")
-        if self.undecided and self.undecided not in self.trials():
-            raise ValueError(f"undecided must be a trial, not {fields_text(self.undecided)!r}.")
 
     def _has_ranges(self) -> bool:
         return any(draw.how != "list" for draw in self.space.values())
@@ -130,8 +125,11 @@ class Search:
         """The protocol as plain data; rows of two protocols are never compared."""
         early = self.early_stopping and dataclasses.asdict(self.early_stopping)
         plain = {"trials": self.trials(), "budget": self.budget, "seeds": list(self.seeds)}
-        plain |= {"undecided": dict(self.undecided)} if self.undecided else {}
         return plain | ({"early_stopping": early} if early else {})
+
+    def with_whole_budget(self) -> "Search":
+        """The same trials, as long as their rows."""
+        return dataclasses.replace(self, budget=1.0)
 
     def epochs(self, full: int) -> int:
         """The epochs of a trial, given those of its row."""
@@ -150,7 +148,6 @@ def read_search(key: str, value: Any) -> Search:
         given["seeds"] = list(range(FIRST_SEED, FIRST_SEED + seeds)) if seeds <= MOST_SEEDS else []
     if given.get("seeds") == []:
         raise ConfigError(f"{key}.seeds must be a list, or a number from 1 to {MOST_SEEDS}.")
-    given["undecided"] = flat(table_of(f"{key}.undecided", given.get("undecided", {})))
     search = record_from(key, Search, given | {"space": dict(_draws(f"{key}.space", space))})
     if early is None:
         return search

@@ -1,7 +1,9 @@
 """Tuning: every row of a study trains the same trials, and goes on with the fields of the best one.
 
 The trials of a row are run folders `tune/ROW/trial-K`. A finished trial keeps its config and its
-metrics, but no checkpoint. `tune/ROW/tune.json` is written when the best trial is known.
+metrics, but no checkpoint. `tune/ROW/tune.json` is the ranking. If the best return is shared, most
+often because no trial learned anything, the trials are trained again with the whole budget of the
+row, in `tune/ROW/whole`, and these decide.
 """
 
 import dataclasses
@@ -102,7 +104,9 @@ def trial_cells(row: Row, search: Search) -> list[Cell]:
     }
     num_seeds = len(search.seeds) if len(search.seeds) > 1 else None
     return [
-        Cell(f"{_folder(row)}/trial-{index}", config.replace({**fields, **shared}), num_seeds)
+        Cell(
+            f"{_folder(row, search)}/trial-{index}", config.replace({**fields, **shared}), num_seeds
+        )
         for index, fields in enumerate(search.trials())
     ]
 
@@ -115,10 +119,30 @@ def tune_rows(
     Returns the rows whose trials are all decided, and the status of every trial that was looked at.
     A trial that fails decides nothing: all rows have the same number of trials.
     """
+    rows = list(rows)
+    found, statuses = _tune_once(rows, search, storage, executor, on_event)
+    undecided = [row for row in rows if row.name in found and _is_open(found[row.name], search)]
+    if undecided:
+        whole = search.with_whole_budget()
+        longer, more = _tune_once(undecided, whole, storage, executor, on_event)
+        found = {name: one for name, one in found.items() if not _is_open(one, search)} | longer
+        statuses |= more
+    return found, statuses
+
+
+def _is_open(tuned: Tuned, search: Search) -> bool:
+    """Whether longer trials are needed; ASHA has its own way to train some of them longer."""
+    return not tuned.is_decided and search.budget < 1 and search.early_stopping is None
+
+
+def _tune_once(
+    rows: Iterable[Row], search: Search, storage: Storage, executor: Executor, on_event: OnEvent
+) -> tuple[dict[str, Tuned], dict[str, Status]]:
+    """Train the trials with the budget of this search, and rank them."""
     found: dict[str, Tuned] = {}
     open_rows: dict[str, Row] = {}
     for row in rows:
-        stored = read_tuned(row, search, storage)
+        stored = _read_ranking(row, search, storage)
         if stored is None:
             open_rows[row.name] = row
         else:
@@ -142,7 +166,10 @@ def tune_rows(
             return
         try:
             found[row] = decide(open_rows[row], search, cells[row], storage)
-            on_event(name, f"tuned: {row}: {fields_text(found[row].best.fields)}")
+            chosen = fields_text(found[row].best.fields)
+            if _is_open(found[row], search):
+                chosen = "the best trials are equal; all are trained again with the whole budget"
+            on_event(name, f"tuned: {row}: {chosen}")
         except RunError as error:
             statuses[name] = Status("failed", one_line(error))
             on_event(name, statuses[name])
@@ -160,11 +187,7 @@ def tune_rows(
 
 
 def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) -> Tuned:
-    """Rank the trials of a row by their mean greedy return, and store the ranking.
-
-    Trials that learn nothing are equals, and say nothing about settings. If the best return is
-    shared, the trial that the search names for this case comes first, whatever it returned.
-    """
+    """Rank the trials of a row by their mean greedy return, and store the ranking."""
     trials, last = [], []
     for cell, fields in zip(cells, search.trials(), strict=True):
         returns = greedy_returns(cell, storage)
@@ -176,8 +199,6 @@ def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) ->
     ranked = tuple(sorted(trials, key=_rank))
     if not ranked[0].values:
         raise RunError(f"{row.name}: every trial diverged; change [tune.space].")
-    if search.undecided and [_rank(trial) for trial in ranked].count(_rank(ranked[0])) > 1:
-        ranked = tuple(sorted(ranked, key=lambda one: one.fields != search.undecided))
     seconds = [max(end["clock"]["seconds"] for end in ends) for ends in last if ends]
     cost = {
         "seconds": math.ceil(sum(seconds)),
@@ -185,7 +206,7 @@ def decide(row: Row, search: Search, cells: Sequence[Cell], storage: Storage) ->
     }
     record = {"protocol": _protocol(row, search), **Tuned(ranked, cost).to_dict()}
     text = json.dumps(record, indent=1) + "\n"
-    storage.write_text(f"{_folder(row)}/tune.json", text)
+    storage.write_text(f"{_folder(row, search)}/tune.json", text)
     return Tuned.from_dict(json.loads(text))  # as it will be read
 
 
@@ -195,8 +216,15 @@ def _rank(trial: Trial) -> tuple[bool, int, float]:
 
 
 def read_tuned(row: Row, search: Search, storage: Storage) -> Tuned | None:
-    """The stored ranking of a row, or None; `FolderError` if it is of another protocol."""
-    path = f"{_folder(row)}/tune.json"
+    """The stored ranking that decides a row, or None; `FolderError` if of another protocol."""
+    tuned = _read_ranking(row, search, storage)
+    if tuned is not None and _is_open(tuned, search):
+        return _read_ranking(row, search.with_whole_budget(), storage)
+    return tuned
+
+
+def _read_ranking(row: Row, search: Search, storage: Storage) -> Tuned | None:
+    path = f"{_folder(row, search)}/tune.json"
     text = storage.read_text(path)
     if text is None:
         return None
@@ -213,7 +241,7 @@ def read_tuned(row: Row, search: Search, storage: Storage) -> Tuned | None:
     if different:
         raise FolderError(
             f"{row.name} was tuned with other settings ({', '.join(different)}); choose another "
-            f"--out, or remove {_folder(row)}."
+            f"--out, or remove {_folder(row, search)}."
         )
     return tuned
 
@@ -229,8 +257,8 @@ def is_trial(cell: str) -> bool:
     return cell.startswith(f"{FOLDER}/")
 
 
-def _folder(row: Row) -> str:
-    return f"{FOLDER}/{row.name}"
+def _folder(row: Row, search: Search) -> str:
+    return f"{FOLDER}/{row.name}" + ("/whole" if search.budget == 1 else "")
 
 
 def _protocol(row: Row, search: Search) -> dict[str, Any]:

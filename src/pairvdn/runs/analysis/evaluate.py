@@ -51,7 +51,6 @@ class Settings:
     measured_at: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "measured_at", tuple(self.measured_at))  # a list in JSON
         for steps in self.measured_at:
             require_setting(1, 1_000_000, measured_at=steps)
         self.require_most(episodes=100_000, max_steps=1_000_000)

@@ -151,6 +151,7 @@ def test_moments_are_the_usual_end_and_the_end() -> None:
     assert moments(400, 1000) == (400, 1000)
     assert moments(400, 400) == (400,)
     assert moments(400, 100) == (100,)
+    assert moments(400, 1000, (200, 5000)) == (200, 400, 1000)  # and those that are asked for
 
 
 def test_compare_puts_methods_of_a_task_side_by_side(vdn: Path, iql: Path) -> None:

@@ -248,6 +248,13 @@ def test_rewards(mode: str, climbed: list[BoxJumpState]) -> None:
         assert rewards[-1] == pytest.approx(expected, rel=1e-4)
 
 
+def team_reward(env: BoxJump, before: BoxJumpState, after: BoxJumpState) -> float:
+    """The reward of a step of three boxes that all could jump after it."""
+    standing = jnp.ones(3, bool)
+    rewards = agent_rewards(before, after, standing, jnp.array(False), env.parameters)
+    return float(jnp.sum(rewards))
+
+
 def test_stacking_is_paid_if_asked_for_and_taken_back() -> None:
     env = BoxJump("table1", num_boxes=3, fixed_rotation=True, stacking_reward=0.5)
     apart = place(env, [10.0, 12.0, 20.0], [REST, REST, REST])
@@ -257,13 +264,8 @@ def test_stacking_is_paid_if_asked_for_and_taken_back() -> None:
     gone = eqx.tree_at(lambda s: s.fallen, stacked, jnp.array([False, True, False]))
     assert float(stacking(gone)) == pytest.approx(2 / 3)
 
-    def team_reward(before: BoxJumpState, after: BoxJumpState) -> float:
-        standing = jnp.ones(3, bool)
-        rewards = agent_rewards(before, after, standing, jnp.array(False), env.parameters)
-        return float(jnp.sum(rewards))
-
-    assert team_reward(apart, stacked) == pytest.approx(0.5 * 2 / 3)
-    assert team_reward(stacked, apart) == pytest.approx(-0.5 * 2 / 3)
+    assert team_reward(env, apart, stacked) == pytest.approx(0.5 * 2 / 3)
+    assert team_reward(env, stacked, apart) == pytest.approx(-0.5 * 2 / 3)
 
 
 def test_gathering_is_paid_if_asked_for_and_taken_back() -> None:
@@ -275,13 +277,8 @@ def test_gathering_is_paid_if_asked_for_and_taken_back() -> None:
     gone = place(env, [10.0, 12.0, 33.0], [REST, REST, -50.0])  # where it left the floor, at 30
     assert float(spread(gone, env.parameters)) == pytest.approx(2 * (2 + 18 + 20) / 9)
 
-    def team_reward(before: BoxJumpState, after: BoxJumpState) -> float:
-        standing = jnp.ones(3, bool)
-        rewards = agent_rewards(before, after, standing, jnp.array(False), env.parameters)
-        return float(jnp.sum(rewards))
-
-    assert team_reward(apart, closer) == pytest.approx(0.5 * 16 / 9)
-    assert team_reward(closer, apart) == pytest.approx(-0.5 * 16 / 9)
+    assert team_reward(env, apart, closer) == pytest.approx(0.5 * 16 / 9)
+    assert team_reward(env, closer, apart) == pytest.approx(-0.5 * 16 / 9)
 
 
 def test_everybody_may_see_where_the_highest_box_is() -> None:

@@ -32,7 +32,7 @@ class Progress:
         self.failures: dict[str, Status] = {}
 
     def note(self, name: str, event: Event) -> None:
-        """Record an event of a cell, which may be a trial that nobody expected."""
+        """Record an event of a cell; repeated trials are known from their first event on."""
         self.epochs.setdefault(name, "")
         self.shown.setdefault(name, {})
         if isinstance(event, Status):
